@@ -1,0 +1,28 @@
+# Flags for the project's own code only; users of the library never see them.
+add_library(tactus_build_flags INTERFACE)
+target_compile_options(tactus_build_flags INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wundef
+  $<$<BOOL:${TACTUS_WERROR}>:-Werror>)
+if(TACTUS_SANITIZE)
+  target_compile_options(tactus_build_flags INTERFACE -fsanitize=${TACTUS_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TACTUS_SANITIZE})
+endif()
+if(TACTUS_LTO)
+  include(CheckIPOSupported)
+  check_ipo_supported(RESULT tactus_has_lto OUTPUT tactus_lto_why LANGUAGES CXX)
+  if(tactus_has_lto)
+    set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+  else()
+    message(WARNING "link-time optimisation asked for but not available: ${tactus_lto_why}")
+  endif()
+endif()
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
+  find_program(tactus_ccache ccache)
+  if(tactus_ccache AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${tactus_ccache})
+  endif()
+  if(EXISTS /usr/bin/ld.lld AND NOT TACTUS_LTO)
+    add_link_options(-fuse-ld=lld)
+  endif()
+endif()

@@ -1,0 +1,70 @@
+# A layer is a target, a dependency is a link: each layer has one include root of its own, so that including a header
+# of a layer that is not linked fails with "No such file" (STYLE section 3).
+#
+#   tactus_layer(<name> [PORTABLE] [DEPENDS <layer> ...] [SOURCES <file> ...] [ROOTS <include root> ...])
+#
+# PORTABLE layers build without exceptions and RTTI on every platform. ROOTS adds include roots beside include/ (the
+# port's platform folder). Every call is also recorded, so that docs/ARCHITECTURE.md can be rendered from the build.
+function(tactus_layer name)
+  cmake_parse_arguments(arg "PORTABLE" "" "DEPENDS;SOURCES;ROOTS" ${ARGN})
+  set(target tactus_${name})
+  set(roots)
+  foreach(root IN ITEMS include ${arg_ROOTS})
+    if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${root})
+      list(APPEND roots ${CMAKE_CURRENT_SOURCE_DIR}/${root})
+    endif()
+  endforeach()
+  set(headers)
+  foreach(root IN LISTS roots)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${root}/*.hpp)
+    list(APPEND headers ${found})
+  endforeach()
+
+  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(tactus::${name} ALIAS ${target})
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${roots} FILES ${headers})
+  if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/src)
+    target_include_directories(${target} PRIVATE src)
+  endif()
+  list(TRANSFORM arg_DEPENDS PREPEND tactus:: OUTPUT_VARIABLE links)
+  target_link_libraries(${target} PUBLIC ${links} PRIVATE $<BUILD_INTERFACE:tactus_build_flags>)
+  target_compile_features(${target} PUBLIC cxx_std_23)
+  if(arg_PORTABLE)
+    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti)
+  endif()
+  set_target_properties(${target} PROPERTIES
+    LINKER_LANGUAGE CXX
+    EXPORT_NAME ${name}
+    VERIFY_INTERFACE_HEADER_SETS ON)
+
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set_property(GLOBAL APPEND PROPERTY TACTUS_LAYERS ${name})
+  set_property(GLOBAL PROPERTY TACTUS_LAYER_${name}_DEPENDS "${arg_DEPENDS}")
+  set_property(GLOBAL PROPERTY TACTUS_LAYER_${name}_FOLDER "${folder}")
+  set_property(GLOBAL PROPERTY TACTUS_LAYER_${name}_PORTABLE "${arg_PORTABLE}")
+  if(NOT TACTUS_PORT STREQUAL "cortex_m")
+    install(TARGETS ${target} EXPORT tactus-targets
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  endif()
+endfunction()
+
+# Writes build/layers.txt: one line per layer, "name folder portable|hosted dependencies...". tools/layer_graph renders
+# the graph in docs/ARCHITECTURE.md from it, and a test compares the two.
+function(tactus_write_layers file)
+  get_property(layers GLOBAL PROPERTY TACTUS_LAYERS)
+  set(text "")
+  foreach(name IN LISTS layers)
+    get_property(depends GLOBAL PROPERTY TACTUS_LAYER_${name}_DEPENDS)
+    get_property(folder GLOBAL PROPERTY TACTUS_LAYER_${name}_FOLDER)
+    get_property(portable GLOBAL PROPERTY TACTUS_LAYER_${name}_PORTABLE)
+    if(portable)
+      set(kind portable)
+    else()
+      set(kind hosted)
+    endif()
+    string(JOIN " " line ${name} ${folder} ${kind} ${depends})
+    string(APPEND text "${line}\n")
+  endforeach()
+  file(WRITE ${file} "${text}")
+endfunction()

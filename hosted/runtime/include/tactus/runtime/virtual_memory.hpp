@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Virtual memory: a region that reserves its addresses at once and takes pages only as it grows.
+//
+// Reserving costs no memory, so the maximum may be generous: growth never moves a byte and
+// shrinking gives pages back to the system. Regions of 2 MiB and more ask for huge pages, which is
+// what random access over many megabytes needs most.
+//
+// Thread safety: none; a region has one user.
+#pragma once
+
+#include <cstddef>
+
+#include <tactus/base/memory_region.hpp>
+
+namespace tactus::inline v0::runtime {
+
+class virtual_memory final : public memory_region {
+public:
+    /// Reserves addresses for `bytes_max`. When the system refuses, size_max() is 0: whoever is
+    /// given the region says so by its own error.
+    explicit virtual_memory(std::size_t bytes_max) noexcept;
+    ~virtual_memory();
+
+    [[nodiscard]] bool resize(std::size_t bytes) noexcept override;
+
+private:
+    std::size_t reserved_ = 0;
+};
+
+}  // namespace tactus::inline v0::runtime

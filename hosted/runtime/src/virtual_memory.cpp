@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Virtual memory over mmap: reserved without access, opened page by page.
+#include <tactus/runtime/virtual_memory.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+#include <sys/mman.h>
+
+namespace tactus::inline v0::runtime {
+
+namespace {
+
+constexpr std::size_t small_page = 4096;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+virtual_memory::virtual_memory(std::size_t bytes_max) noexcept {
+    if (bytes_max == 0 || bytes_max > SIZE_MAX / 2)
+        return;
+    // One huge page more than asked for, so that the region can begin at a huge page's boundary.
+    const std::size_t usable = round_up(bytes_max, small_page);
+    const std::size_t slack = usable >= huge_page ? huge_page : 0;
+    void* at = mmap(nullptr, usable + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
+    if (at == MAP_FAILED)
+        return;
+    auto* begin = static_cast<std::byte*>(at);
+    if (slack != 0) {
+        const auto address = reinterpret_cast<std::uintptr_t>(at);
+        const std::size_t lead = round_up(address, huge_page) - address;
+        if (lead != 0)
+            munmap(begin, lead);
+        begin += lead;
+        if (slack != lead)
+            munmap(begin + usable, slack - lead);
+        madvise(begin, usable, MADV_HUGEPAGE);  // a wish; refused is fine
+    }
+    data_ = begin;
+    size_max_ = usable;
+    reserved_ = usable;
+}
+
+virtual_memory::~virtual_memory() {
+    if (reserved_ != 0)
+        munmap(data_, reserved_);
+}
+
+bool virtual_memory::resize(std::size_t bytes) noexcept {
+    if (bytes > size_max_)
+        return false;
+    const std::size_t unit = bytes >= huge_page ? huge_page : small_page;
+    const std::size_t wanted = std::min(round_up(bytes, unit), size_max_);
+    if (wanted > size_ && mprotect(data_ + size_, wanted - size_, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    if (wanted < size_) {
+        madvise(data_ + wanted, size_ - wanted, MADV_DONTNEED);
+        mprotect(data_ + wanted, size_ - wanted, PROT_NONE);
+    }
+    size_ = wanted;
+    return true;
+}
+
+}  // namespace tactus::inline v0::runtime

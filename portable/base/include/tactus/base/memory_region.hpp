@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that is given: a contiguous range that may grow and shrink at its end but never moves.
+//
+// Portable code owns no heap; whoever builds an object hands it regions. On bare metal and for
+// bounded profiles that is `fixed_memory` over an array; on a hosted system
+// `tactus::runtime::virtual_memory` reserves addresses and commits pages on demand, so that a slab
+// grows to millions of cells without moving one.
+//
+// Thread safety: none; a region has one user.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace tactus::inline v0 {
+
+class memory_region {
+public:
+    memory_region(const memory_region&) = delete;
+    memory_region& operator=(const memory_region&) = delete;
+
+    /// First byte; constant for the life of the region, aligned to at least 16.
+    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    /// Bytes usable now.
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// Bytes it can ever have.
+    [[nodiscard]] std::size_t size_max() const noexcept { return size_max_; }
+
+    /// Makes at least `bytes` usable (it may round up), or releases what lies beyond. False:
+    /// refused, nothing changed. Bytes below both the old and the new size keep their contents.
+    [[nodiscard]] virtual bool resize(std::size_t bytes) noexcept = 0;
+
+protected:
+    memory_region() = default;
+    ~memory_region() = default;  // regions are never deleted through this type
+
+    std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t size_max_ = 0;
+};
+
+/// A region over memory the caller owns; it is all usable from the start and is never released.
+class fixed_memory final : public memory_region {
+public:
+    explicit fixed_memory(std::span<std::byte> bytes) noexcept {
+        data_ = bytes.data();
+        size_ = bytes.size();
+        size_max_ = bytes.size();
+    }
+
+    [[nodiscard]] bool resize(std::size_t bytes) noexcept override { return bytes <= size_max_; }
+};
+
+}  // namespace tactus::inline v0

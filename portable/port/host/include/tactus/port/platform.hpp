@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Host port: Linux, std::atomic. Implements the contract in <tactus/port/port.hpp>; include that,
+// not this.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+namespace tactus::inline v0::port {
+
+/// std::atomic with every order spelled out. Wider types are refused here too, though this machine
+/// has them: code that compiles for the host must compile for a core that has not.
+template <class T>
+class atomic {
+    static_assert(sizeof(T) <= 4 || std::is_pointer_v<T>,
+                  "portable atomics are at most 32 bits or a pointer");
+    static_assert(std::atomic<T>::is_always_lock_free);
+
+public:
+    explicit constexpr atomic(T initial) noexcept : cell_(initial) {}
+    atomic(const atomic&) = delete;
+    atomic& operator=(const atomic&) = delete;
+
+    [[nodiscard]] T load(std::memory_order order) const noexcept { return cell_.load(order); }
+    void store(T value, std::memory_order order) noexcept { cell_.store(value, order); }
+    T exchange(T value, std::memory_order order) noexcept { return cell_.exchange(value, order); }
+
+    [[nodiscard]] bool compare_exchange_weak(T& seen, T wanted, std::memory_order success,
+                                             std::memory_order failure) noexcept {
+        return cell_.compare_exchange_weak(seen, wanted, success, failure);
+    }
+    [[nodiscard]] bool compare_exchange_strong(T& seen, T wanted, std::memory_order success,
+                                               std::memory_order failure) noexcept {
+        return cell_.compare_exchange_strong(seen, wanted, success, failure);
+    }
+
+    T fetch_add(T n, std::memory_order order) noexcept
+        requires std::is_integral_v<T>
+    {
+        return cell_.fetch_add(n, order);
+    }
+    T fetch_sub(T n, std::memory_order order) noexcept
+        requires std::is_integral_v<T>
+    {
+        return cell_.fetch_sub(n, order);
+    }
+    T fetch_or(T n, std::memory_order order) noexcept
+        requires std::is_integral_v<T>
+    {
+        return cell_.fetch_or(n, order);
+    }
+    T fetch_and(T n, std::memory_order order) noexcept
+        requires std::is_integral_v<T>
+    {
+        return cell_.fetch_and(n, order);
+    }
+
+private:
+    std::atomic<T> cell_;
+};
+
+class event_count {
+public:
+    using word = std::uint64_t;
+
+    event_count() = default;
+    explicit constexpr event_count(word start) noexcept : count_(start) {}
+
+    void add(word n) noexcept {
+        count_.fetch_add(n, std::memory_order_release);
+    }  // E-tick: -> read
+    [[nodiscard]] word read() const noexcept {
+        return count_.load(std::memory_order_acquire);
+    }  // E-tick
+
+private:
+    // E-tick "ticks counted": what a notifier did before add happens before what the reader does
+    // after seeing it.
+    std::atomic<word> count_{0};
+};
+
+class counter64 {
+public:
+    counter64() = default;
+    explicit constexpr counter64(std::uint64_t start) noexcept : value_(start) {}
+
+    [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+    std::uint64_t fold(event_count::word reading) noexcept {
+        const std::uint64_t step = reading - value_;
+        value_ = reading;
+        return step;
+    }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+class critical_section {
+public:
+    critical_section() noexcept {}
+    ~critical_section() {}
+    critical_section(const critical_section&) = delete;
+    critical_section& operator=(const critical_section&) = delete;
+};
+
+inline void prefetch(const void* address) noexcept {
+    __builtin_prefetch(address);
+}
+
+}  // namespace tactus::inline v0::port

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Timer wheel: building, registering, cancelling, moving time. Coalescing is at the end.
+#include <tactus/time/timer_wheel.hpp>
+
+#include <tactus/base/check.hpp>
+#include <tactus/base/saturating.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace tactus::inline v0 {
+
+namespace {
+
+constexpr unsigned digit_bits = 8;
+constexpr tick digit_mask = detail::slots_per_level - 1;
+static_assert(tick{1} << digit_bits == detail::slots_per_level);
+static_assert(detail::level_count * digit_bits == 32,
+              "one turn of the wheel must fit a node's half deadline");
+
+constexpr tick wheel_span = tick{1} << (detail::level_count * digit_bits);
+static_assert(wheel_span / (1000ull * 3600 * 24) == 49, "49.7 days at 1 ms per tick");
+
+constexpr tick window_ticks_max = std::numeric_limits<std::int32_t>::max();
+
+constexpr unsigned digit_of(tick t, unsigned level) noexcept {
+    return static_cast<unsigned>((t >> (digit_bits * level)) & digit_mask);
+}
+
+constexpr std::uint16_t slot_id(unsigned level, unsigned digit) noexcept {
+    return static_cast<std::uint16_t>(level * detail::slots_per_level + digit);
+}
+
+// Where slot (level, digit) begins, seen from a position within the same turn of that level.
+constexpr tick slot_begin(tick position, unsigned level, unsigned digit) noexcept {
+    const unsigned above = digit_bits * (level + 1);
+    return (position >> above << above) | (tick{digit} << (digit_bits * level));
+}
+
+// Numbers the wheels of the process, so that a handle of one is not mistaken for a handle of
+// another.
+std::uint32_t next_tag() noexcept {
+    static constinit port::atomic<std::uint32_t> tags{1};
+    return tags.fetch_add(1, std::memory_order_relaxed);  // only distinct, ordered with nothing
+}
+
+template <class Slab>
+typename Slab::options slab_options(const timer_wheel_options& o) noexcept {
+    // Spread over the circle by the golden ratio: tags that are near have generations that are far
+    // apart.
+    const std::uint32_t tag = o.tag ? *o.tag : next_tag();
+    return {.memory = o.nodes,
+            .capacity = o.timers_max,
+            .first_generation = (tag * 0x9e3779b1u) & ~1u,
+            .generation_count = o.generation_count};
+}
+
+constexpr timer_error error(timer_errc code, std::uint64_t value, std::uint64_t limit) noexcept {
+    return {code, static_cast<std::int64_t>(value), static_cast<std::int64_t>(limit)};
+}
+
+}  // namespace
+
+template <class Index>
+std::optional<timer_error> basic_timer_wheel<Index>::validate(const options& o) noexcept {
+    if (o.resolution <= duration::zero())
+        return timer_error{timer_errc::invalid_resolution, o.resolution.ns(), 1};
+    if (o.timers_max == 0)
+        return error(timer_errc::invalid_capacity, o.timers_max, 1);
+    if (o.timers_max > timers_limit)
+        return error(timer_errc::capacity_too_large, o.timers_max, timers_limit);
+    const std::size_t overflow = o.overflow_max.value_or(o.timers_max);
+    if (overflow > o.timers_max)
+        return error(timer_errc::capacity_too_large, overflow, o.timers_max);
+    const std::size_t node_memory = o.nodes == nullptr ? 0 : o.nodes->size_max();
+    if (node_memory < node_bytes(o.timers_max))
+        return error(timer_errc::memory_too_small, node_memory, node_bytes(o.timers_max));
+    const std::size_t overflow_memory = o.overflow == nullptr ? 0 : o.overflow->size_max();
+    if (overflow_memory < overflow_bytes(overflow))
+        return error(timer_errc::memory_too_small, overflow_memory, overflow_bytes(overflow));
+    return std::nullopt;
+}
+
+template <class Index>
+auto basic_timer_wheel<Index>::create(const options& o) noexcept
+    -> std::expected<basic_timer_wheel, timer_error> {
+    if (const auto wrong = validate(o))
+        return std::expected<basic_timer_wheel, timer_error>(std::unexpect, *wrong);
+    return std::expected<basic_timer_wheel, timer_error>(std::in_place, o);
+}
+
+template <class Index>
+duration basic_timer_wheel<Index>::checked_resolution(const options& o) noexcept {
+    TACTUS_CHECK(1, !validate(o));
+    return o.resolution;
+}
+
+template <class Index>
+basic_timer_wheel<Index>::basic_timer_wheel(const options& o) noexcept
+    : scale_(checked_resolution(o)),
+      max_timer_ns_(o.max_timer_duration <= duration::zero()
+                        ? 0
+                        : static_cast<std::uint64_t>(o.max_timer_duration.ns())),
+      max_wheel_ticks_(std::min(scale_.ticks_in(o.max_wheel_duration), wheel_span - 1)),
+      window_ticks_(std::min(scale_.ticks_in(o.coalescing.window), window_ticks_max)),
+      group_min_(o.coalescing.group_min),
+      retained_(o.retained),
+      now_(scale_.floor(o.start)),
+      position_(now_),
+      sequence_(o.first_sequence),
+      nodes_(slab_options<node_slab>(o)),
+      lists_(nodes_),
+      overflow_(nodes_, o.overflow, o.overflow_max.value_or(o.timers_max)) {}
+
+template <class Index>
+std::expected<tick, timer_error> basic_timer_wheel<Index>::deadline_tick(
+    instant now, duration delay) const noexcept {
+    if (delay <= duration::zero())
+        return scale_.ceil(now + delay);
+    const auto delay_ns = static_cast<std::uint64_t>(delay.ns());
+    if (delay_ns > max_timer_ns_) [[unlikely]]
+        return std::unexpected(error(timer_errc::duration_exceeded, delay_ns, max_timer_ns_));
+    const std::uint64_t longest = instant::never().ns() - now.ns();
+    if (delay_ns > longest) [[unlikely]]
+        return std::unexpected(error(timer_errc::deadline_overflow, delay_ns, longest));
+    return scale_.ceil(instant::from_ns(now.ns() + delay_ns));
+}
+
+template <class Index>
+auto basic_timer_wheel<Index>::insert(instant now, duration delay, std::uint64_t payload) noexcept
+    -> std::expected<timer_handle, timer_error> {
+    const auto deadline = deadline_tick(now, delay);
+    if (!deadline) [[unlikely]]
+        return std::unexpected(deadline.error());
+    if (size() == 0 && !advancing_) {
+        // Nothing is pending, so time may pass at once: an entry is not farther away because the
+        // wheel was idle.
+        const tick today = scale_.floor(now);
+        if (today > now_) {
+            now_ = today;
+            position_ = today;
+        }
+    }
+    if (goes_to_overflow(*deadline) && !overflow_.reserve_one()) [[unlikely]]
+        return std::unexpected(
+            error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
+    const Index index = nodes_.acquire();
+    if (index == none) [[unlikely]]
+        return std::unexpected(
+            error(timer_errc::capacity_exceeded, size(), capacity() - retired_count()));
+    nodes_[index].payload = payload;
+    place(index, *deadline);
+    const slab_handle handle = nodes_.handle_of(index);
+    return timer_handle{handle.index, handle.generation};
+}
+
+template <class Index>
+bool basic_timer_wheel<Index>::cancel(timer_handle handle) noexcept {
+    const Index index = nodes_.find(to_slab(handle));
+    if (index == none) {
+        TACTUS_DEBUG_CHECK(2, handle == timer_handle{} || nodes_.may_have_issued(to_slab(handle)));
+        return false;
+    }
+    displace(index);
+    nodes_.release(index);
+    if (size() == 0)
+        release_if_empty();
+    return true;
+}
+
+template <class Index>
+std::expected<void, timer_error> basic_timer_wheel<Index>::reschedule(timer_handle handle,
+                                                                      instant now,
+                                                                      duration delay) noexcept {
+    const Index index = nodes_.find(to_slab(handle));
+    if (index == none)
+        return std::unexpected(error(timer_errc::unknown_timer, handle.index, 0));
+    const auto deadline = deadline_tick(now, delay);
+    if (!deadline)
+        return std::unexpected(deadline.error());
+    // An entry of the overflow frees the place it needs.
+    if (goes_to_overflow(*deadline) && nodes_[index].where != detail::in_overflow &&
+        !overflow_.reserve_one())
+        return std::unexpected(
+            error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
+    displace(index);
+    place(index, *deadline);
+    return {};
+}
+
+// Links a new or moved entry where it belongs, as the youngest.
+template <class Index>
+void basic_timer_wheel<Index>::place(Index index, tick deadline) noexcept {
+    const std::uint64_t sequence = sequence_++;
+    if (deadline <= now_) {
+        nodes_[index].deadline_low = static_cast<std::uint32_t>(now_);  // W5
+        lists_.append(due_, index);
+    } else if (fits_wheel(deadline)) [[likely]] {
+        place_in_slot(index, deadline);
+    } else {
+        overflow_.push({deadline, sequence, index});
+    }
+}
+
+// W2. A deadline equal to the position shares all digits with it and goes to its slot of level 0,
+// to be fired now.
+template <class Index>
+void basic_timer_wheel<Index>::place_in_slot(Index index, tick deadline) noexcept {
+    const auto low = static_cast<std::uint32_t>(deadline);
+    const std::uint32_t differing = low ^ static_cast<std::uint32_t>(position_);
+    const unsigned level = static_cast<unsigned>(31 - std::countl_zero(differing | 1)) / digit_bits;
+    nodes_[index].deadline_low = low;
+    lists_.append(slot_id(level, digit_of(low, level)), index);
+}
+
+template <class Index>
+void basic_timer_wheel<Index>::displace(Index index) noexcept {
+    if (nodes_[index].where == detail::in_overflow)
+        overflow_.remove(index);
+    else
+        lists_.unlink(index);
+}
+
+template <class Index>
+void basic_timer_wheel<Index>::release_if_empty() noexcept {
+    if (size() != 0 || advancing_)
+        return;
+    nodes_.release_memory(retained_);
+    overflow_.release_memory(retained_);
+}
+
+template <class Index>
+bool basic_timer_wheel<Index>::begin_advance(tick target) noexcept {
+    TACTUS_CHECK(3, !advancing_);
+    if (target < now_)
+        return false;
+    advancing_ = true;
+    finished_ = false;
+    // Entries that are due already come first; those that the sink adds go to the other list, for
+    // the next advance.
+    now_ = target;
+    firing_ = due_;
+    due_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
+    if (coalesces()) {
+        move_list(firing_, detail::held_list);
+        firing_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
+    }
+    return true;
+}
+
+template <class Index>
+void basic_timer_wheel<Index>::end_advance() noexcept {
+    if (!finished_)
+        abandon_advance();
+    advancing_ = false;
+    release_if_empty();
+}
+
+// The sink gave up in the middle. Whatever is due keeps its order and waits for the next advance,
+// before what the sink had added.
+template <class Index>
+void basic_timer_wheel<Index>::abandon_advance() noexcept {
+    const std::uint16_t added = due_;
+    due_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
+    do {
+        if (firing_ != due_)
+            move_list(firing_, due_);
+    } while (step(now_));
+    move_list(added, due_);
+    for (Index i = lists_.head(due_), first = i; i != none;) {
+        nodes_[i].deadline_low = static_cast<std::uint32_t>(now_);  // W5
+        i = nodes_[i].next == first ? none : nodes_[i].next;
+    }
+}
+
+// Moves to the next occupied slot that begins at `limit` or before, and makes its entries those
+// that fire. False: there is none, and the position is `limit`.
+template <class Index>
+bool basic_timer_wheel<Index>::step(tick limit) noexcept {
+    // The lowest level with an occupied slot ahead has the earliest one (W2).
+    unsigned level = 0;
+    std::size_t digit = lists_.occupied(0).first_from(digit_of(position_, 0) + 1);
+    while (digit == bitmap<detail::slots_per_level>::none && ++level < detail::level_count)
+        digit = lists_.occupied(level).first_from(digit_of(position_, level) + 1);
+    const bool found = level < detail::level_count;
+    const tick begin = found ? slot_begin(position_, level, static_cast<unsigned>(digit)) : 0;
+
+    if (!overflow_.empty() && overflow_.top().deadline <= limit &&
+        (!found || overflow_.top().deadline < begin)) {
+        enter(overflow_.top().deadline);
+        firing_ = slot_id(0, digit_of(position_, 0));
+        return true;
+    }
+    if (!found || begin > limit) {
+        enter(limit);
+        return false;
+    }
+    if (level == 0) {
+        enter(begin);
+    } else {
+        position_ = begin;
+        cascade(slot_id(level, static_cast<unsigned>(digit)));
+        enter(begin);
+    }
+    firing_ = slot_id(0, digit_of(position_, 0));
+    return true;
+}
+
+// Moves the position and takes from overflow what now belongs into the wheel. That happens before
+// anybody can insert at the new position, so an older entry is always in front of a younger one of
+// the same deadline.
+template <class Index>
+void basic_timer_wheel<Index>::enter(tick position) noexcept {
+    position_ = position;
+    while (!overflow_.empty() && fits_wheel(overflow_.top().deadline)) {
+        const auto entry = overflow_.pop();
+        place_in_slot(entry.node, entry.deadline);
+    }
+}
+
+// Moves the entries of a slot whose time has come to lower levels, in order.
+template <class Index>
+void basic_timer_wheel<Index>::cascade(std::uint16_t where) noexcept {
+    const Index first = lists_.detach(where);
+    Index i = first;
+    do {
+        const Index next = nodes_[i].next;
+        lists_.prefetch_ahead(i);
+        place_in_slot(i, nodes_[i].deadline_low);  // the upper half is the position's
+        i = next;
+    } while (i != first);
+}
+
+template <class Index>
+void basic_timer_wheel<Index>::move_list(std::uint16_t from, std::uint16_t to) noexcept {
+    const Index first = lists_.detach(from);
+    if (first == none)
+        return;
+    Index i = first;
+    do {
+        const Index next = nodes_[i].next;
+        lists_.append(to, i);
+        i = next;
+    } while (i != first);
+}
+
+template <class Index>
+std::optional<tick> basic_timer_wheel<Index>::earliest_in_wheel() const noexcept {
+    const std::size_t digit = lists_.occupied(0).first_from(digit_of(position_, 0) + 1);
+    if (digit != bitmap<detail::slots_per_level>::none)
+        return slot_begin(position_, 0, static_cast<unsigned>(digit));
+    for (unsigned level = 1; level < detail::level_count; ++level) {
+        const std::size_t above = lists_.occupied(level).first_from(digit_of(position_, level) + 1);
+        if (above != bitmap<detail::slots_per_level>::none)
+            return (position_ & ~(wheel_span - 1)) |
+                   lists_.earliest(slot_id(level, static_cast<unsigned>(above)));
+    }
+    if (!overflow_.empty())
+        return overflow_.top().deadline;
+    return std::nullopt;
+}
+
+template <class Index>
+std::optional<tick> basic_timer_wheel<Index>::earliest_pending() const noexcept {
+    if (coalesces() && !lists_.empty(detail::held_list))
+        return whole_deadline(nodes_[lists_.head(detail::held_list)].deadline_low);
+    if (advancing_ && !lists_.empty(firing_))
+        return position_;
+    const bool due = !lists_.empty(due_);
+    if (due && !advancing_)
+        return now_;
+    // A sink may ask in the middle of an advance, when slots before now_ still wait to be fired.
+    const auto earliest = earliest_in_wheel();
+    return due && (!earliest || now_ < *earliest) ? now_ : earliest;
+}
+
+template <class Index>
+std::optional<tick> basic_timer_wheel<Index>::next_deadline() const noexcept {
+    const auto earliest = earliest_pending();
+    if (!earliest || !coalesces())
+        return earliest;
+    return std::max(group_tick(*earliest), now_);
+}
+
+// Coalescing (TW-10). Entries whose tick has come but whose group has not wait in held_list,
+// ordered by tick; the list spans at most the window, so the lower halves of its deadlines are
+// enough.
+
+// Finds the next group, brings all of it into held_list and makes it fire. False: nothing fires up
+// to now_.
+template <class Index>
+bool basic_timer_wheel<Index>::next_group() noexcept {
+    const auto earliest =
+        lists_.empty(detail::held_list) ? earliest_in_wheel() : earliest_pending();
+    const tick fires_at = earliest ? group_tick(*earliest) : now_;
+    const bool fires = earliest && fires_at <= now_;
+    const tick limit = fires ? std::max(fires_at, position_) : now_;
+    while (step(limit))
+        move_list(firing_, detail::held_list);
+    firing_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
+    if (!fires)
+        return false;
+    // The group is what is held up to fires_at: it moves over to the list that fires, so the rest
+    // stays held.
+    while (!lists_.empty(detail::held_list)) {
+        const Index index = lists_.head(detail::held_list);
+        if (whole_deadline(nodes_[index].deadline_low) > fires_at)
+            break;
+        lists_.unlink(index);
+        lists_.append(firing_, index);
+    }
+    return true;
+}
+
+// When the group that begins with `earliest` fires: with its latest member, or at once if it has
+// too few.
+template <class Index>
+tick basic_timer_wheel<Index>::group_tick(tick earliest) const noexcept {
+    const tick last = saturating_add(earliest, window_ticks_);
+    std::size_t members = 0;
+    tick latest = earliest;
+    const auto count = [&](tick deadline) {
+        if (deadline > last)
+            return;
+        ++members;
+        latest = std::max(latest, deadline);
+    };
+    const auto count_list = [&](std::uint16_t where, auto whole) {
+        const Index first = lists_.head(where);
+        for (Index i = first; i != none;) {
+            count(whole(nodes_[i].deadline_low));
+            i = nodes_[i].next == first ? none : nodes_[i].next;
+        }
+    };
+    const auto past = [&](std::uint32_t low) { return whole_deadline(low); };
+    const auto ahead = [&](std::uint32_t low) { return (position_ & ~(wheel_span - 1)) | low; };
+
+    count_list(detail::held_list, past);
+    count_list(due_, [&](std::uint32_t) { return now_; });
+    for (unsigned level = 0; level < detail::level_count; ++level) {
+        std::size_t digit = lists_.occupied(level).first_from(digit_of(position_, level) + 1);
+        while (digit != bitmap<detail::slots_per_level>::none &&
+               slot_begin(position_, level, static_cast<unsigned>(digit)) <= last) {
+            count_list(slot_id(level, static_cast<unsigned>(digit)), ahead);
+            digit = lists_.occupied(level).first_from(digit + 1);
+        }
+    }
+    overflow_.for_each_until(last, [&](const auto& entry) { count(entry.deadline); });
+    return members >= group_min_ ? latest : earliest;
+}
+
+template class basic_timer_wheel<std::uint32_t>;
+template class basic_timer_wheel<std::uint16_t>;
+
+}  // namespace tactus::inline v0

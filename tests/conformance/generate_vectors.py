@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Turns vectors.json into C++ tables, so that bare-metal images can use them without a JSON parser.
+
+usage: generate_vectors.py vectors.json out.hpp
+"""
+import json
+import sys
+
+source, target = sys.argv[1:]
+vectors = json.load(open(source))
+out = ["// Generated from vectors.json by generate_vectors.py.", "#pragma once", "", "#include <cstdint>", "",
+       "namespace tactus_test::vectors {", ""]
+
+
+def number(text):
+    return int(text, 16) if isinstance(text, str) else text
+
+
+def array(name, ctype, values):
+    out.append(f"inline constexpr {ctype} {name}[] = {{{', '.join(values)}}};")
+
+
+def u64(values):
+    return [f"{number(v):#x}u" for v in values]
+
+
+# det_rng
+rows = vectors["det_rng_next_u64"]
+out.append("struct rng_row { std::uint64_t seed; std::uint64_t next[16]; };")
+array("rng_next", "rng_row", [f"{{{number(r['seed']):#x}u, {{{', '.join(u64(r['next_u64']))}}}}}" for r in rows])
+assert all(len(r["next_u64"]) == 16 for r in rows)
+rows = vectors["det_rng_next_usize"]
+out.append("struct below_row { std::uint64_t seed; std::uint64_t bound; std::uint64_t next[16]; };")
+array("rng_below", "below_row",
+      [f"{{{number(r['seed']):#x}u, {number(r['bound'])}u, {{{', '.join(u64(r['next_usize']))}}}}}" for r in rows])
+assert all(len(r["next_usize"]) == 16 for r in rows)
+row = vectors["det_rng_rejection"]
+out.append(f"inline constexpr std::uint64_t rejection_seed = {number(row['seed'])}u;")
+out.append(f"inline constexpr std::uint64_t rejection_bound = {number(row['bound']):#x}u;")
+array("rejection_outputs", "std::uint64_t", u64(row["outputs"]))
+array("rejection_draws", "unsigned", [str(n) for n in row["draws_per_output"]])
+row = vectors["det_rng_misc_seed42"]
+array("misc_next_u32", "std::uint32_t", u64(row["next_u32"]))
+array("misc_next_bool", "bool", ["true" if b else "false" for b in row["next_bool"]])
+array("misc_fill_bytes", "std::uint8_t", [str(b) for b in row["fill_bytes_13"]])
+array("misc_shuffle", "int", [str(b) for b in row["shuffle_0_9"]])
+
+# det_hasher: the bytes fed, and the hash
+out.append("struct hash_row { unsigned count; std::uint8_t bytes[16]; std::uint64_t hash; };")
+
+
+def fed(text):
+    if text == "01 then 15x00":
+        return [1] + [0] * 15
+    return list(bytes.fromhex(text.replace(" ", "")))
+
+
+hashes = []
+for r in vectors["det_hasher"]:
+    data = fed(r["bytes_fed"])
+    hashes.append(f"{{{len(data)}, {{{', '.join(map(str, data))}}}, {number(r['hash']):#x}u}}")
+array("hasher", "hash_row", hashes)
+
+# timer wheel traces
+out += ["", "enum class op : std::uint8_t { insert, cancel, advance, next_deadline, end };",
+        "struct trace_op {", "    op what;", "    std::uint8_t timer;        // insert, cancel",
+        "    std::uint64_t ns;          // insert: deadline; advance: now; next_deadline: the tick",
+        "    bool expect;               // insert: accepted; cancel: true", "    std::uint8_t fired_count;  // advance",
+        "    std::uint8_t fired[8];", "    unsigned live;", "};",
+        "struct trace { const char* name; std::uint64_t tick_ns, start_ns, max_wheel_ns, max_timer_ns; "
+        "const trace_op* ops; };"]
+names = []
+for t in vectors["timer_wheel_traces"]:
+    ops = []
+    for o in t["ops"]:
+        if o["op"] == "register":
+            assert o.get("expect") in (None, "duration_exceeded")
+            ops.append(f"{{op::insert, {o['timer']}, {o['deadline_ns']}u, {'false' if 'expect' in o else 'true'}, 0, {{}}, 0}}")
+        elif o["op"] == "cancel":
+            ops.append(f"{{op::cancel, {o['timer']}, 0, {'true' if o['expect'] else 'false'}, 0, {{}}, 0}}")
+        elif o["op"] == "next_deadline":
+            ops.append(f"{{op::next_deadline, 0, {o['expect_tick']}u, true, 0, {{}}, 0}}")
+        elif o["op"] == "advance":
+            fired = o["fired"]
+            ops.append(f"{{op::advance, 0, {o['now_ns']}u, true, {len(fired)}, {{{', '.join(map(str, fired))}}}, {o['live']}}}")
+        else:
+            raise SystemExit(f"unknown operation {o['op']}")
+    ops.append("{op::end, 0, 0, true, 0, {}, 0}")
+    array(f"ops_{t['name']}", "trace_op", ops)
+    names.append(f"{{\"{t['name']}\", {t['tick_ns']}u, {t['start_ns']}u, {t['max_wheel_ns'] or 0}u, "
+                 f"{t['max_timer_ns']}u, ops_{t['name']}}}")
+array("traces", "trace", names)
+out += ["", "}  // namespace tactus_test::vectors", ""]
+text = "\n".join(out)
+open(target, "w").write(text)

@@ -1,0 +1,20 @@
+# Host side of the tests: GoogleTest, one CTest test per TEST.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+function(host_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;INCLUDES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE test_support GTest::gtest_main ${arg_LINK})
+  target_include_directories(${name} PRIVATE ${arg_INCLUDES})
+  gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()
+
+file(GLOB base_death CONFIGURE_DEPENDS portable/base/*_death_test.cpp)
+file(GLOB time_death CONFIGURE_DEPENDS portable/time/*_death_test.cpp)
+file(GLOB runtime_tests CONFIGURE_DEPENDS hosted/runtime/*_test.cpp)
+
+host_test(base_tests SOURCES ${base_tests} ${base_death} LINK tactus::base tactus::port)
+host_test(time_tests SOURCES ${time_tests} ${time_death} LINK tactus::time INCLUDES support/wide_links)
+host_test(time_tests_narrow SOURCES ${time_tests} LINK tactus::time INCLUDES support/narrow_links)
+host_test(runtime_tests SOURCES ${runtime_tests} LINK tactus::runtime INCLUDES support/wide_links)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Virtual memory: grows in place, gives back, refuses beyond its maximum.
+#include <tactus/runtime/virtual_memory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+
+using tactus::runtime::virtual_memory;
+
+TEST(virtual_memory, grows_without_moving_and_keeps_contents) {
+    virtual_memory region(64u << 20);
+    ASSERT_GE(region.size_max(), 64u << 20);
+    EXPECT_EQ(region.size(), 0u);
+    ASSERT_TRUE(region.resize(1000));
+    std::byte* const at = region.data();
+    at[999] = std::byte{7};
+    ASSERT_TRUE(region.resize(32u << 20));
+    EXPECT_EQ(region.data(), at);
+    EXPECT_EQ(at[999], std::byte{7});
+    at[(32u << 20) - 1] = std::byte{9};
+}
+
+TEST(virtual_memory, pages_given_back_come_back_empty) {
+    virtual_memory region(16u << 20);
+    ASSERT_TRUE(region.resize(8u << 20));
+    region.data()[7u << 20] = std::byte{1};
+    ASSERT_TRUE(region.resize(4096));
+    EXPECT_EQ(region.size(), 4096u);
+    ASSERT_TRUE(region.resize(8u << 20));
+    EXPECT_EQ(region.data()[7u << 20], std::byte{0});
+}
+
+TEST(virtual_memory, refuses_more_than_its_maximum_and_changes_nothing) {
+    virtual_memory region(8192);
+    ASSERT_TRUE(region.resize(4096));
+    EXPECT_FALSE(region.resize(region.size_max() + 1));
+    EXPECT_EQ(region.size(), 4096u);
+}
+
+TEST(virtual_memory, an_impossible_reservation_has_no_room_at_all) {
+    const virtual_memory region(SIZE_MAX);
+    EXPECT_EQ(region.size_max(), 0u);
+}
+
+TEST(virtual_memory, large_regions_begin_at_a_huge_page) {
+    const virtual_memory region(64u << 20);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region.data()) % (2u << 20), 0u);
+}
