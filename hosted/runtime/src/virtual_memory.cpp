@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t small_page = 4096;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
+// What the second-level TLB of a present core reaches with small pages: below that huge ones gain
+// nothing, and rounding up to them would cost.
+constexpr std::size_t small_part = 4 * huge_page;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept {
     return (bytes + unit - 1) / unit * unit;
@@ -26,7 +29,7 @@ virtual_memory::virtual_memory(std::size_t bytes_max) noexcept {
         return;
     // One huge page more than asked for, so that the region can begin at a huge page's boundary.
     const std::size_t usable = round_up(bytes_max, small_page);
-    const std::size_t slack = usable >= huge_page ? huge_page : 0;
+    const std::size_t slack = usable > small_part ? huge_page : 0;
     void* at = mmap(nullptr, usable + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                     -1, 0);
     if (at == MAP_FAILED)
@@ -40,7 +43,7 @@ virtual_memory::virtual_memory(std::size_t bytes_max) noexcept {
         begin += lead;
         if (slack != lead)
             munmap(begin + usable, slack - lead);
-        madvise(begin, usable, MADV_HUGEPAGE);  // a wish; refused is fine
+        madvise(begin + small_part, usable - small_part, MADV_HUGEPAGE);  // a wish; refused is fine
     }
     data_ = begin;
     size_max_ = usable;
@@ -55,7 +58,7 @@ virtual_memory::~virtual_memory() {
 bool virtual_memory::resize(std::size_t bytes) noexcept {
     if (bytes > size_max_)
         return false;
-    const std::size_t unit = bytes >= huge_page ? huge_page : small_page;
+    const std::size_t unit = bytes > small_part ? huge_page : small_page;
     const std::size_t wanted = std::min(round_up(bytes, unit), size_max_);
     if (wanted > size_ && mprotect(data_ + size_, wanted - size_, PROT_READ | PROT_WRITE) != 0)
         return false;

@@ -28,8 +28,14 @@ constexpr unsigned digit_of(tick t, unsigned level) noexcept {
     return static_cast<unsigned>((t >> (digit_bits * level)) & digit_mask);
 }
 
-constexpr std::uint16_t slot_id(unsigned level, unsigned digit) noexcept {
-    return static_cast<std::uint16_t>(level * detail::slots_per_level + digit);
+// The highest digit that is not zero, 0 for zero. Comparisons, since not every core counts zeros fast.
+constexpr unsigned highest_digit(std::uint32_t n) noexcept {
+    return unsigned{n >> digit_bits != 0} + unsigned{n >> 2 * digit_bits != 0} +
+           unsigned{n >> 3 * digit_bits != 0};
+}
+
+constexpr unsigned slot_id(unsigned level, unsigned digit) noexcept {
+    return level * detail::slots_per_level + digit;
 }
 
 // Where slot (level, digit) begins, seen from a position within the same turn of that level.
@@ -111,20 +117,20 @@ basic_timer_wheel<Index>::basic_timer_wheel(const options& o) noexcept
       sequence_(o.first_sequence),
       nodes_(slab_options<node_slab>(o)),
       lists_(nodes_),
-      overflow_(nodes_, o.overflow, o.overflow_max.value_or(o.timers_max)) {}
+      overflow_(nodes_, o.overflow, o.overflow_max.value_or(o.timers_max)) {
+    set_position(now_);
+}
 
 template <class Index>
-std::expected<tick, timer_error> basic_timer_wheel<Index>::deadline_tick(
+std::expected<tick, timer_error> basic_timer_wheel<Index>::unusual_deadline(
     instant now, duration delay) const noexcept {
     if (delay <= duration::zero())
         return scale_.ceil(now + delay);
     const auto delay_ns = static_cast<std::uint64_t>(delay.ns());
-    if (delay_ns > max_timer_ns_) [[unlikely]]
+    if (delay_ns > max_timer_ns_)
         return std::unexpected(error(timer_errc::duration_exceeded, delay_ns, max_timer_ns_));
-    const std::uint64_t longest = instant::never().ns() - now.ns();
-    if (delay_ns > longest) [[unlikely]]
-        return std::unexpected(error(timer_errc::deadline_overflow, delay_ns, longest));
-    return scale_.ceil(instant::from_ns(now.ns() + delay_ns));
+    return std::unexpected(
+        error(timer_errc::deadline_overflow, delay_ns, instant::never().ns() - now.ns()));
 }
 
 template <class Index>
@@ -133,26 +139,31 @@ auto basic_timer_wheel<Index>::insert(instant now, duration delay, std::uint64_t
     const auto deadline = deadline_tick(now, delay);
     if (!deadline) [[unlikely]]
         return std::unexpected(deadline.error());
-    if (size() == 0 && !advancing_) {
-        // Nothing is pending, so time may pass at once: an entry is not farther away because the
-        // wheel was idle.
-        const tick today = scale_.floor(now);
-        if (today > now_) {
-            now_ = today;
-            position_ = today;
-        }
-    }
-    if (goes_to_overflow(*deadline) && !overflow_.reserve_one()) [[unlikely]]
+    if (size() == 0) [[unlikely]]
+        pass_idle_time(now);
+    if (!has_slot(*deadline) && goes_to_overflow(*deadline) && !overflow_.reserve_one()) [[unlikely]]
         return std::unexpected(
             error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
     const Index index = nodes_.acquire();
     if (index == none) [[unlikely]]
         return std::unexpected(
             error(timer_errc::capacity_exceeded, size(), capacity() - retired_count()));
-    nodes_[index].payload = payload;
+    node& n = nodes_[index];
+    n.payload = payload;
+    const std::uint32_t generation = n.generation;
     place(index, *deadline);
-    const slab_handle handle = nodes_.handle_of(index);
-    return timer_handle{handle.index, handle.generation};
+    return timer_handle(index, generation);
+}
+
+// Nothing is pending, so time may pass at once: an entry is not farther away because the wheel was
+// idle.
+template <class Index>
+void basic_timer_wheel<Index>::pass_idle_time(instant now) noexcept {
+    const tick today = scale_.floor(now);
+    if (advancing_ || today <= now_)
+        return;
+    now_ = today;
+    set_position(today);
 }
 
 template <class Index>
@@ -164,7 +175,7 @@ bool basic_timer_wheel<Index>::cancel(timer_handle handle) noexcept {
     }
     displace(index);
     nodes_.release(index);
-    if (size() == 0)
+    if (size() == 0) [[unlikely]]
         release_if_empty();
     return true;
 }
@@ -175,7 +186,7 @@ std::expected<void, timer_error> basic_timer_wheel<Index>::reschedule(timer_hand
                                                                       duration delay) noexcept {
     const Index index = nodes_.find(to_slab(handle));
     if (index == none)
-        return std::unexpected(error(timer_errc::unknown_timer, handle.index, 0));
+        return std::unexpected(error(timer_errc::unknown_timer, handle.index(), 0));
     const auto deadline = deadline_tick(now, delay);
     if (!deadline)
         return std::unexpected(deadline.error());
@@ -191,32 +202,46 @@ std::expected<void, timer_error> basic_timer_wheel<Index>::reschedule(timer_hand
 
 // Links a new or moved entry where it belongs, as the youngest.
 template <class Index>
-void basic_timer_wheel<Index>::place(Index index, tick deadline) noexcept {
+inline void basic_timer_wheel<Index>::place(Index index, tick deadline) noexcept {
     const std::uint64_t sequence = sequence_++;
-    if (deadline <= now_) {
-        nodes_[index].deadline_low = static_cast<std::uint32_t>(now_);  // W5
-        lists_.append(due_, index);
-    } else if (fits_wheel(deadline)) [[likely]] {
+    if (has_slot(deadline)) [[likely]] {
         place_in_slot(index, deadline);
-    } else {
+    } else if (deadline > now_) {
+        nodes_[index].deadline_low = static_cast<std::uint32_t>(deadline);
         overflow_.push({deadline, sequence, index});
+    } else {
+        deadline = now_;  // W5
+        nodes_[index].deadline_low = static_cast<std::uint32_t>(deadline);
+        lists_.append(due_, index);
     }
+    if (deadline < next_)
+        next_ = deadline;
 }
 
 // W2. A deadline equal to the position shares all digits with it and goes to its slot of level 0,
 // to be fired now.
 template <class Index>
-void basic_timer_wheel<Index>::place_in_slot(Index index, tick deadline) noexcept {
+inline void basic_timer_wheel<Index>::place_in_slot(Index index, tick deadline) noexcept {
     const auto low = static_cast<std::uint32_t>(deadline);
     const std::uint32_t differing = low ^ static_cast<std::uint32_t>(position_);
-    const unsigned level = static_cast<unsigned>(31 - std::countl_zero(differing | 1)) / digit_bits;
+    const unsigned level = highest_digit(differing);
     nodes_[index].deadline_low = low;
     lists_.append(slot_id(level, digit_of(low, level)), index);
 }
 
 template <class Index>
-void basic_timer_wheel<Index>::displace(Index index) noexcept {
-    if (nodes_[index].where == detail::in_overflow)
+void basic_timer_wheel<Index>::set_position(tick position) noexcept {
+    position_ = position;
+    horizon_ = std::min(saturating_add(position, max_wheel_ticks_), position | (wheel_span - 1));
+    room_ = saturating_sub(horizon_, now_);
+}
+
+template <class Index>
+inline void basic_timer_wheel<Index>::displace(Index index) noexcept {
+    const node& n = nodes_[index];
+    if (n.deadline_low == static_cast<std::uint32_t>(next_))
+        next_ = next_unknown;
+    if (n.where == detail::in_overflow) [[unlikely]]
         overflow_.remove(index);
     else
         lists_.unlink(index);
@@ -237,9 +262,12 @@ bool basic_timer_wheel<Index>::begin_advance(tick target) noexcept {
         return false;
     advancing_ = true;
     finished_ = false;
+    if (target >= next_)
+        next_ = next_unknown;
     // Entries that are due already come first; those that the sink adds go to the other list, for
     // the next advance.
     now_ = target;
+    room_ = saturating_sub(horizon_, now_);
     firing_ = due_;
     due_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
     if (coalesces()) {
@@ -261,48 +289,49 @@ void basic_timer_wheel<Index>::end_advance() noexcept {
 // before what the sink had added.
 template <class Index>
 void basic_timer_wheel<Index>::abandon_advance() noexcept {
-    const std::uint16_t added = due_;
+    const unsigned added = due_;
     due_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
     do {
         if (firing_ != due_)
             move_list(firing_, due_);
     } while (step(now_));
     move_list(added, due_);
-    for (Index i = lists_.head(due_), first = i; i != none;) {
+    for (Index i = lists_.head(due_); i != none; i = lists_.after(i))
         nodes_[i].deadline_low = static_cast<std::uint32_t>(now_);  // W5
-        i = nodes_[i].next == first ? none : nodes_[i].next;
-    }
 }
 
 // Moves to the next occupied slot that begins at `limit` or before, and makes its entries those
 // that fire. False: there is none, and the position is `limit`.
 template <class Index>
 bool basic_timer_wheel<Index>::step(tick limit) noexcept {
-    // The lowest level with an occupied slot ahead has the earliest one (W2).
+    // The lowest level with an occupied slot ahead has the earliest one (W2). Higher levels have
+    // nothing to offer before the present block of 256 ticks ends.
+    constexpr std::size_t no_slot = bitmap<detail::slots_per_level>::none;
     unsigned level = 0;
     std::size_t digit = lists_.occupied(0).first_from(digit_of(position_, 0) + 1);
-    while (digit == bitmap<detail::slots_per_level>::none && ++level < detail::level_count)
-        digit = lists_.occupied(level).first_from(digit_of(position_, level) + 1);
-    const bool found = level < detail::level_count;
+    if (digit == no_slot && (limit ^ position_) > digit_mask) {
+        while (digit == no_slot && ++level < detail::level_count)
+            digit = lists_.occupied(level).first_from(digit_of(position_, level) + 1);
+    }
+    const bool found = digit != no_slot;
     const tick begin = found ? slot_begin(position_, level, static_cast<unsigned>(digit)) : 0;
 
-    if (!overflow_.empty() && overflow_.top().deadline <= limit &&
-        (!found || overflow_.top().deadline < begin)) {
-        enter(overflow_.top().deadline);
-        firing_ = slot_id(0, digit_of(position_, 0));
-        return true;
+    if (!overflow_.empty()) [[unlikely]] {
+        const tick far = overflow_.top().deadline;
+        if (far <= limit && (!found || far < begin)) {
+            enter(far);
+            firing_ = slot_id(0, digit_of(position_, 0));
+            return true;
+        }
     }
     if (!found || begin > limit) {
         enter(limit);
         return false;
     }
-    if (level == 0) {
-        enter(begin);
-    } else {
-        position_ = begin;
+    set_position(begin);
+    if (level != 0)
         cascade(slot_id(level, static_cast<unsigned>(digit)));
-        enter(begin);
-    }
+    enter(begin);
     firing_ = slot_id(0, digit_of(position_, 0));
     return true;
 }
@@ -311,9 +340,9 @@ bool basic_timer_wheel<Index>::step(tick limit) noexcept {
 // anybody can insert at the new position, so an older entry is always in front of a younger one of
 // the same deadline.
 template <class Index>
-void basic_timer_wheel<Index>::enter(tick position) noexcept {
-    position_ = position;
-    while (!overflow_.empty() && fits_wheel(overflow_.top().deadline)) {
+inline void basic_timer_wheel<Index>::enter(tick position) noexcept {
+    set_position(position);
+    while (!overflow_.empty() && fits_wheel(overflow_.top().deadline)) [[unlikely]] {
         const auto entry = overflow_.pop();
         place_in_slot(entry.node, entry.deadline);
     }
@@ -321,28 +350,14 @@ void basic_timer_wheel<Index>::enter(tick position) noexcept {
 
 // Moves the entries of a slot whose time has come to lower levels, in order.
 template <class Index>
-void basic_timer_wheel<Index>::cascade(std::uint16_t where) noexcept {
-    const Index first = lists_.detach(where);
-    Index i = first;
-    do {
-        const Index next = nodes_[i].next;
-        lists_.prefetch_ahead(i);
-        place_in_slot(i, nodes_[i].deadline_low);  // the upper half is the position's
-        i = next;
-    } while (i != first);
+void basic_timer_wheel<Index>::cascade(unsigned where) noexcept {
+    // The upper half of their deadlines is the position's.
+    lists_.drain(where, [&](Index i) { place_in_slot(i, nodes_[i].deadline_low); });
 }
 
 template <class Index>
-void basic_timer_wheel<Index>::move_list(std::uint16_t from, std::uint16_t to) noexcept {
-    const Index first = lists_.detach(from);
-    if (first == none)
-        return;
-    Index i = first;
-    do {
-        const Index next = nodes_[i].next;
-        lists_.append(to, i);
-        i = next;
-    } while (i != first);
+void basic_timer_wheel<Index>::move_list(unsigned from, unsigned to) noexcept {
+    lists_.drain(from, [&](Index i) { lists_.append(to, i); });
 }
 
 template <class Index>
@@ -376,11 +391,14 @@ std::optional<tick> basic_timer_wheel<Index>::earliest_pending() const noexcept 
 }
 
 template <class Index>
-std::optional<tick> basic_timer_wheel<Index>::next_deadline() const noexcept {
+std::optional<tick> basic_timer_wheel<Index>::find_next_deadline() const noexcept {
     const auto earliest = earliest_pending();
-    if (!earliest || !coalesces())
-        return earliest;
-    return std::max(group_tick(*earliest), now_);
+    if (!earliest)
+        return std::nullopt;
+    if (coalesces())
+        return std::max(group_tick(*earliest), now_);
+    next_ = *earliest;
+    return earliest;
 }
 
 // Coalescing (TW-10). Entries whose tick has come but whose group has not wait in held_list,
@@ -426,12 +444,9 @@ tick basic_timer_wheel<Index>::group_tick(tick earliest) const noexcept {
         ++members;
         latest = std::max(latest, deadline);
     };
-    const auto count_list = [&](std::uint16_t where, auto whole) {
-        const Index first = lists_.head(where);
-        for (Index i = first; i != none;) {
+    const auto count_list = [&](unsigned where, auto whole) {
+        for (Index i = lists_.head(where); i != none; i = lists_.after(i))
             count(whole(nodes_[i].deadline_low));
-            i = nodes_[i].next == first ? none : nodes_[i].next;
-        }
     };
     const auto past = [&](std::uint32_t low) { return whole_deadline(low); };
     const auto ahead = [&](std::uint32_t low) { return (position_ & ~(wheel_span - 1)) | low; };

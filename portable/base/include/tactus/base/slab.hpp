@@ -81,6 +81,8 @@ public:
 
     [[nodiscard]] Cell& operator[](Index index) noexcept { return cells_[index]; }
     [[nodiscard]] const Cell& operator[](Index index) const noexcept { return cells_[index]; }
+    /// The first cell; cells never move.
+    [[nodiscard]] Cell* data() noexcept { return cells_; }
 
     /// Takes a free cell, or `none` when capacity or memory is exhausted. The cell's other members
     /// are unspecified.

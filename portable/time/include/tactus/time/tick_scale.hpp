@@ -30,12 +30,15 @@ public:
     }
 
     /// The tick that `t` lies in.
-    [[nodiscard]] constexpr tick floor(instant t) const noexcept { return divide(t.ns()).quotient; }
+    [[nodiscard]] constexpr tick floor(instant t) const noexcept {
+        const estimate e = divide(t.ns());
+        return e.quotient + (e.remainder >= ns_per_tick_ ? 1u : 0u);
+    }
 
     /// The first tick that begins at `t` or later.
     [[nodiscard]] constexpr tick ceil(instant t) const noexcept {
-        const division d = divide(t.ns());
-        return d.remainder == 0 ? d.quotient : d.quotient + 1;
+        const estimate e = divide(t.ns());
+        return e.quotient + (e.remainder > 0 ? 1u : 0u) + (e.remainder > ns_per_tick_ ? 1u : 0u);
     }
 
     /// Where tick `n` begins; instant::never() when that is beyond the end of time.
@@ -45,30 +48,26 @@ public:
 
     /// Whole ticks in `d`; nothing for a negative one.
     [[nodiscard]] constexpr tick ticks_in(duration d) const noexcept {
-        return d.ns() <= 0 ? 0 : divide(static_cast<std::uint64_t>(d.ns())).quotient;
+        return d.ns() <= 0 ? 0 : floor(instant::from_ns(static_cast<std::uint64_t>(d.ns())));
     }
 
 private:
-    struct division {
+    // The quotient or one less, and what remains: less than twice the divisor.
+    struct estimate {
         std::uint64_t quotient;
         std::uint64_t remainder;
     };
 
-    [[nodiscard]] constexpr division divide(std::uint64_t n) const noexcept {
+    [[nodiscard]] constexpr estimate divide(std::uint64_t n) const noexcept {
 #ifdef __SIZEOF_INT128__
-        // reciprocal_ is floor((2^64 - 1) / d), so the product's upper half is the quotient or one
-        // or two less.
+        // With r = floor((2^64 - 1) / d), n * r / 2^64 is at most n / d and more than n / d - 1.
         __extension__ using wide = unsigned __int128;
-        auto quotient = static_cast<std::uint64_t>((static_cast<wide>(n) * reciprocal_) >> 64);
-        std::uint64_t remainder = n - quotient * ns_per_tick_;
-        while (remainder >= ns_per_tick_) {
-            remainder -= ns_per_tick_;
-            ++quotient;
-        }
-        return {quotient, remainder};
+        const auto quotient =
+            static_cast<std::uint64_t>((static_cast<wide>(n) * reciprocal_) >> 64);
 #else
-        return {n / ns_per_tick_, n % ns_per_tick_};
+        const std::uint64_t quotient = n / ns_per_tick_;
 #endif
+        return {quotient, n - quotient * ns_per_tick_};
     }
 
     std::uint64_t ns_per_tick_;

@@ -43,13 +43,26 @@
 
 namespace tactus::inline v0 {
 
-/// Names one registration. A value: copying it is free, a stale one is harmless.
-/// Default-constructed it names nothing.
-struct timer_handle {
-    std::uint32_t index = 0;
-    std::uint32_t generation = 0;
+/// Names one registration: {index, generation} in one word. A value: copying it is free, a stale
+/// one is harmless. Default-constructed it names nothing.
+class timer_handle {
+public:
+    constexpr timer_handle() = default;
+    constexpr timer_handle(std::uint32_t index, std::uint32_t generation) noexcept
+        : bits_(std::uint64_t{generation} << 32 | index) {}
+
+    [[nodiscard]] constexpr std::uint32_t index() const noexcept {
+        return static_cast<std::uint32_t>(bits_);
+    }
+    [[nodiscard]] constexpr std::uint32_t generation() const noexcept {
+        return static_cast<std::uint32_t>(bits_ >> 32);
+    }
 
     friend constexpr bool operator==(const timer_handle&, const timer_handle&) = default;
+
+private:
+    // One word, written and read as one: a handle is passed on right after it was made.
+    std::uint64_t bits_ = 0;
 };
 
 /// What the sink of an advance gets. The registration is over: the handle is stale already.
@@ -71,7 +84,7 @@ struct timer_wheel_options {
     duration resolution = duration::from_ms(1);  // one tick
     instant start = instant::epoch();            // where time begins for this wheel
     std::size_t timers_max = 0;                  // capacity; required
-    std::optional<std::size_t> overflow_max;     // how many may wait in overflow; not given: all
+    std::optional<std::size_t> overflow_max = {};  // how many may wait in overflow; {}: all
     memory_region* nodes = nullptr;              // required; outlives the wheel
     memory_region* overflow = nullptr;  // required unless overflow_max is 0; outlives the wheel
     duration max_wheel_duration = duration::from_s(24 * 3600);
@@ -82,7 +95,7 @@ struct timer_wheel_options {
     // Where counters start; tests start them near their ends. The tag lets handles of two wheels
     // tell apart; without one the wheel takes the next of the process.
     std::uint64_t first_sequence = 0;
-    std::optional<std::uint32_t> tag;
+    std::optional<std::uint32_t> tag = {};
     std::uint32_t generation_count = 0;  // see slab
 };
 
@@ -155,7 +168,11 @@ public:
 
     /// The tick at which the next advance will fire something: exact, the current tick if something
     /// is due already.
-    [[nodiscard]] std::optional<tick> next_deadline() const noexcept;
+    [[nodiscard]] std::optional<tick> next_deadline() const noexcept {
+        if (next_ == next_unknown) [[unlikely]]
+            return find_next_deadline();
+        return next_;
+    }
 
     /// True while the handle names a pending timer.
     [[nodiscard]] bool pending(timer_handle handle) const noexcept {
@@ -182,23 +199,36 @@ private:
     static constexpr Index none = node_slab::none;
 
     [[nodiscard]] static constexpr slab_handle to_slab(timer_handle h) noexcept {
-        return {h.index, h.generation};
+        return {h.index(), h.generation()};
     }
 
     [[nodiscard]] static duration checked_resolution(const options& o) noexcept;
-    // The deadline tick of a registration, or why it is refused.
+    // The deadline tick of a registration that is due already or refused.
+    [[nodiscard]] std::expected<tick, timer_error> unusual_deadline(instant now,
+                                                                    duration delay) const noexcept;
     [[nodiscard]] std::expected<tick, timer_error> deadline_tick(instant now,
-                                                                 duration delay) const noexcept;
+                                                                 duration delay) const noexcept {
+        const auto delay_ns = static_cast<std::uint64_t>(delay.ns());
+        const std::uint64_t deadline_ns = now.ns() + delay_ns;
+        // One comparison each for 0 < delay <= max and for the sum not having wrapped.
+        if (delay_ns - 1 >= max_timer_ns_ || deadline_ns < delay_ns) [[unlikely]]
+            return unusual_deadline(now, delay);
+        return scale_.ceil(instant::from_ns(deadline_ns));
+    }
 
     // True when an entry with this deadline belongs into the wheel now (W2).
-    [[nodiscard]] bool fits_wheel(tick deadline) const noexcept {
-        return (deadline ^ position_) >> 32 == 0 && deadline - position_ <= max_wheel_ticks_;
+    [[nodiscard]] bool fits_wheel(tick deadline) const noexcept { return deadline <= horizon_; }
+    // True when it is not due yet either: now_ < deadline <= horizon_, in one comparison.
+    [[nodiscard]] bool has_slot(tick deadline) const noexcept {
+        return deadline - now_ - 1 < room_;
     }
     [[nodiscard]] bool goes_to_overflow(tick deadline) const noexcept {
         return deadline > now_ && !fits_wheel(deadline);
     }
+    void pass_idle_time(instant now) noexcept;
     void place(Index index, tick deadline) noexcept;
     void place_in_slot(Index index, tick deadline) noexcept;
+    void set_position(tick position) noexcept;
     void displace(Index index) noexcept;
     void release_if_empty() noexcept;
 
@@ -207,13 +237,14 @@ private:
     void end_advance() noexcept;
     void abandon_advance() noexcept;
 
-    [[nodiscard]] bool take_from(std::uint16_t where, expired_timer& out) noexcept;
+    [[nodiscard]] bool take_from(unsigned where, expired_timer& out) noexcept;
     [[nodiscard]] bool step(tick limit) noexcept;
     void enter(tick position) noexcept;
-    void cascade(std::uint16_t where) noexcept;
-    void move_list(std::uint16_t from, std::uint16_t to) noexcept;
+    void cascade(unsigned where) noexcept;
+    void move_list(unsigned from, unsigned to) noexcept;
 
     [[nodiscard]] tick whole_deadline(std::uint32_t low) const noexcept;
+    [[nodiscard]] std::optional<tick> find_next_deadline() const noexcept;
     [[nodiscard]] std::optional<tick> earliest_in_wheel() const noexcept;
     [[nodiscard]] std::optional<tick> earliest_pending() const noexcept;
 
@@ -238,11 +269,19 @@ private:
     std::uint32_t group_min_;
     std::size_t retained_;
 
-    tick now_;       // the tick of the last advance, or the one under way
-    tick position_;  // up to where the slots have been emptied
+    tick now_;         // the tick of the last advance, or the one under way
+    tick position_;    // up to where the slots have been emptied
+    tick horizon_ = 0;  // the last tick that has a slot, seen from position_
+    tick room_ = 0;     // how many ticks after now_ have one
+
+    // What next_deadline() will say, if known. Lowered by insert, forgotten when that entry leaves;
+    // while coalescing it is never remembered. 0 is "unknown", so nothing is ever lower than it.
+    static constexpr tick next_unknown = 0;
+    mutable tick next_ = next_unknown;
+
     std::uint64_t sequence_;
-    std::uint16_t due_ = detail::due_list_a;  // where entries that are already due go
-    std::uint16_t firing_ = detail::due_list_b;
+    unsigned due_ = detail::due_list_a;  // where entries that are already due go
+    unsigned firing_ = detail::due_list_b;
     bool advancing_ = false;
     bool finished_ = false;  // of the advance under way: nothing is left to fire
     node_slab nodes_;
@@ -255,7 +294,7 @@ using timer_wheel = basic_timer_wheel<std::uint32_t>;
 using small_timer_wheel = basic_timer_wheel<std::uint16_t>;
 
 template <class Index>
-inline bool basic_timer_wheel<Index>::take_from(std::uint16_t where, expired_timer& out) noexcept {
+inline bool basic_timer_wheel<Index>::take_from(unsigned where, expired_timer& out) noexcept {
     const Index index = lists_.head(where);
     if (index == none)
         return false;

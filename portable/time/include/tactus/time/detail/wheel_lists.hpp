@@ -3,9 +3,9 @@
 // The lists of a timer wheel: one per slot, linked by index through the nodes, with occupancy
 // bitmaps.
 //
-// A list knows its tail only. The tail's `next` is the head, the head's `prev` is none: appending
-// touches the new node and the tail, which was touched last and is therefore near; taking from the
-// front or the middle is O(1) too.
+// Linking touches the new node and the tail, which is only written, never read, so that nothing
+// waits for it. With 16-bit links a list keeps its tail only, whose `next` is then the head: two
+// bytes less per slot, and a device has no cache to wait for.
 //
 // A long list is a chain of cache misses, each waiting for the one before. So a list remembers the
 // last few nodes appended; appending gives the oldest of them a hint to the new node. Whoever walks
@@ -42,70 +42,65 @@ public:
     static constexpr Index none = node_slab::none;
     static constexpr bool has_hints = sizeof(Index) == 4;
 
-    explicit wheel_lists(node_slab& nodes) noexcept : nodes_(nodes) {}
+    explicit wheel_lists(node_slab& nodes) noexcept : nodes_(nodes.data()) {}
 
-    [[nodiscard]] bool empty(std::uint16_t where) const noexcept {
+    [[nodiscard]] bool empty(unsigned where) const noexcept {
         return lists_[where].tail == none;
     }
-    [[nodiscard]] Index head(std::uint16_t where) const noexcept {
-        const Index tail = lists_[where].tail;
-        return tail == none ? none : nodes_[tail].next;
+    [[nodiscard]] Index head(unsigned where) const noexcept {
+        return lists_[where].head(nodes_);
     }
-    [[nodiscard]] Index tail(std::uint16_t where) const noexcept { return lists_[where].tail; }
+    /// The node after `index` in its list, or none.
+    [[nodiscard]] Index after(Index index) const noexcept {
+        const node& n = nodes_[index];
+        return lists_[n.where].tail == index ? none : n.next;
+    }
 
     /// Occupied slots of one wheel level.
     [[nodiscard]] const bitmap<slots_per_level>& occupied(std::size_t level) const noexcept {
         return occupied_[level];
     }
 
-    void append(std::uint16_t where, Index index) noexcept {
+    void append(unsigned where, Index index) noexcept {
         list& l = lists_[where];
         node& n = nodes_[index];
-        n.where = where;
-        if (l.tail == none) {
-            n.next = index;
-            n.prev = none;
-            l.start(index, n.deadline_low);
-            occupied_[where / slots_per_level].set(where % slots_per_level);
-            return;
-        }
-        node& last = nodes_[l.tail];
-        n.next = last.next;
+        n.where = static_cast<std::uint16_t>(where);
         n.prev = l.tail;
-        last.next = index;
-        const Index far = l.extend(index, n.deadline_low);
-        if constexpr (has_hints)
-            nodes_[far].hint = index;
+        if (l.tail == none) [[unlikely]] {
+            l.start(n, index);
+            occupied_[where / slots_per_level].set(where % slots_per_level);
+        } else {
+            l.extend(nodes_, n, index);
+        }
     }
 
     void unlink(Index index) noexcept {
         const node& n = nodes_[index];
         list& l = lists_[n.where];
-        if (l.tail == index) {
-            l.tail = n.prev;
-            if (n.prev == none) {
-                occupied_[n.where / slots_per_level].clear(n.where % slots_per_level);
-                return;
-            }
-            nodes_[n.prev].next = n.next;
-        } else {
-            nodes_[n.prev == none ? l.tail : n.prev].next = n.next;
-            nodes_[n.next].prev = n.prev;
-        }
-        l.forget(n.deadline_low);
+        l.remove(nodes_, n, index);
+        if (l.tail == none) [[unlikely]]
+            occupied_[n.where / slots_per_level].clear(n.where % slots_per_level);
     }
 
-    /// Takes the whole list away from its slot and returns its head, or none. Walk it with `next`,
-    /// which ends at the head again; appending a node elsewhere while walking is fine once its
-    /// `next` was read.
-    [[nodiscard]] Index detach(std::uint16_t where) noexcept {
+    /// Empties a slot's list and calls visit(index) for each node that was in it, in order; visit
+    /// may append the node elsewhere.
+    template <class Visit>
+    void drain(unsigned where, Visit&& visit) noexcept {
         list& l = lists_[where];
-        if (l.tail == none)
-            return none;
-        const Index first = nodes_[l.tail].next;
+        const Index last = l.tail;
+        if (last == none)
+            return;
+        Index i = l.head(nodes_);
         l.tail = none;
         occupied_[where / slots_per_level].clear(where % slots_per_level);
-        return first;
+        for (;;) {
+            const Index next = nodes_[i].next;
+            prefetch_ahead(i);
+            visit(i);
+            if (i == last)
+                return;
+            i = next;
+        }
     }
 
     /// Asks the cache for the node that the hint of `index` names.
@@ -116,13 +111,14 @@ public:
 
     /// The least deadline_low in a list that is not empty. All deadlines of a wheel slot share
     /// their upper half.
-    [[nodiscard]] std::uint32_t earliest(std::uint16_t where) const noexcept {
+    [[nodiscard]] std::uint32_t earliest(unsigned where) const noexcept {
         const list& l = lists_[where];
         if (l.knows_earliest())
             return l.earliest_deadline();
-        const Index first = nodes_[l.tail].next;
-        std::uint32_t least = nodes_[first].deadline_low;
-        for (Index i = nodes_[first].next; i != first; i = nodes_[i].next) {
+        Index i = l.head(nodes_);
+        std::uint32_t least = nodes_[i].deadline_low;
+        while (i != l.tail) {
+            i = nodes_[i].next;
             prefetch_ahead(i);
             if (nodes_[i].deadline_low < least)
                 least = nodes_[i].deadline_low;
@@ -132,34 +128,44 @@ public:
     }
 
 private:
-    // 32-bit links: what is known about a list fills half a cache line.
-    struct far_list {
-        static constexpr std::size_t remembered = 5;
+    // 32-bit links: half a cache line.
+    struct alignas(32) far_list {
+        static constexpr std::size_t remembered = 4;  // a power of two
 
+        Index first = none;
         Index tail = none;
         mutable std::uint32_t earliest = 0;
         mutable std::uint16_t earliest_known = 0;
         std::uint16_t oldest = 0;
         std::array<Index, remembered> recent{};
 
-        void start(Index index, std::uint32_t deadline) noexcept {
+        [[nodiscard]] Index head(const node*) const noexcept { return tail == none ? none : first; }
+        void start(node& n, Index index) noexcept {
+            first = index;
             tail = index;
-            earliest = deadline;
+            earliest = n.deadline_low;
             earliest_known = 1;
             recent.fill(index);
         }
-        // Returns the node that is now `remembered` places behind.
-        Index extend(Index index, std::uint32_t deadline) noexcept {
+        void extend(node* nodes, node& n, Index index) noexcept {
+            nodes[tail].next = index;
             tail = index;
-            if (deadline < earliest)
-                earliest = deadline;
-            const Index far = recent[oldest];
+            if (n.deadline_low < earliest)
+                earliest = n.deadline_low;
+            nodes[recent[oldest]].hint = index;
             recent[oldest] = index;
-            oldest = static_cast<std::uint16_t>(oldest + 1 == remembered ? 0 : oldest + 1);
-            return far;
+            oldest = (oldest + 1u) % remembered;
         }
-        void forget(std::uint32_t deadline) noexcept {
-            if (deadline == earliest)
+        void remove(node* nodes, const node& n, Index index) noexcept {
+            if (n.prev == none)
+                first = n.next;
+            else
+                nodes[n.prev].next = n.next;
+            if (tail == index)
+                tail = n.prev;
+            else
+                nodes[n.next].prev = n.prev;
+            if (n.deadline_low == earliest)
                 earliest_known = 0;
         }
         [[nodiscard]] bool knows_earliest() const noexcept { return earliest_known != 0; }
@@ -174,12 +180,25 @@ private:
     struct near_list {
         Index tail = none;
 
-        void start(Index index, std::uint32_t) noexcept { tail = index; }
-        Index extend(Index index, std::uint32_t) noexcept {
-            tail = index;
-            return index;
+        [[nodiscard]] Index head(const node* nodes) const noexcept {
+            return tail == none ? none : nodes[tail].next;
         }
-        void forget(std::uint32_t) noexcept {}
+        void start(node& n, Index index) noexcept {
+            n.next = index;
+            tail = index;
+        }
+        void extend(node* nodes, node& n, Index index) noexcept {
+            n.next = nodes[tail].next;
+            nodes[tail].next = index;
+            tail = index;
+        }
+        void remove(node* nodes, const node& n, Index index) noexcept {
+            nodes[n.prev == none ? tail : n.prev].next = n.next;
+            if (tail == index)
+                tail = n.prev;
+            else
+                nodes[n.next].prev = n.prev;
+        }
         [[nodiscard]] bool knows_earliest() const noexcept { return false; }
         [[nodiscard]] std::uint32_t earliest_deadline() const noexcept { return 0; }
         void learn(std::uint32_t) const noexcept {}
@@ -187,9 +206,8 @@ private:
 
     using list = std::conditional_t<has_hints, far_list, near_list>;
 
-    node_slab& nodes_;
-    std::array<bitmap<slots_per_level>, level_count + 1>
-        occupied_{};  // the last: the lists that are no slots
+    node* nodes_;  // the slab's cells, which never move
+    std::array<bitmap<slots_per_level>, level_count + 1> occupied_{};  // last: lists that are no slots
     std::array<list, list_count> lists_{};
 };
 
