@@ -2,6 +2,11 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+# Tests of the tree itself (rules, layers, headers, installation): once per compiler is enough.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE)
+  include(tidy.cmake)
+endif()
+
 function(host_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;INCLUDES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})

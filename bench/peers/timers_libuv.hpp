@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libuv's timers (a pairing of heap nodes inside uv_timer_t). libuv has no virtual time: to fire everything at once, the
-// loop's cached time is set back before the timers are started, so that all of them are due when the loop runs.
+// libuv's timers (a pairing of heap nodes inside uv_timer_t). libuv has no virtual time: to fire
+// everything at once, the loop's cached time is set back before the timers are started, so that all
+// of them are due when the loop runs.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +52,9 @@ public:
     }
     static constexpr std::size_t handle_bytes = sizeof(uv_timer_t*);
     // The public way to the nearest deadline.
-    std::uint64_t next_deadline() const { return static_cast<std::uint64_t>(uv_backend_timeout(&loop_)); }
+    std::uint64_t next_deadline() const {
+        return static_cast<std::uint64_t>(uv_backend_timeout(&loop_));
+    }
 
     std::uint64_t expire_all() {
         fired_ = 0;
@@ -66,7 +69,8 @@ public:
     }
 
 private:
-    // Two hours before now: further than any delay of the benchmark. The clock counts from boot, so take care of zero.
+    // Two hours before now: further than any delay of the benchmark. The clock counts from boot, so
+    // take care of zero.
     [[nodiscard]] std::uint64_t past() const { return start_ > 7'200'000 ? start_ - 7'200'000 : 0; }
 
     static void fire(uv_timer_t* t) {

@@ -15,8 +15,9 @@
 
 namespace bench {
 
-/// Cancelled entries stay in the heap until they come to the top: cancelling is cheap, memory and expiry pay for it.
-/// A version per timer tells the living entry from its predecessors, the sequence keeps first-in-first-out.
+/// Cancelled entries stay in the heap until they come to the top: cancelling is cheap, memory and
+/// expiry pay for it. A version per timer tells the living entry from its predecessors, the
+/// sequence keeps first-in-first-out.
 class priority_queue_timers {
 public:
     explicit priority_queue_timers(std::size_t n) : version_(n), handles_(n) { restore(); }
@@ -65,7 +66,8 @@ private:
         std::uint32_t version;
         std::uint64_t payload;
         bool operator<(const entry& other) const {
-            return deadline != other.deadline ? deadline > other.deadline : sequence > other.sequence;
+            return deadline != other.deadline ? deadline > other.deadline
+                                              : sequence > other.sequence;
         }
     };
     void drop_dead() {
@@ -85,7 +87,9 @@ class multimap_timers {
 public:
     explicit multimap_timers(std::size_t n) : where_(n) {}
 
-    void insert(std::size_t i, std::uint32_t delay_ms) { where_[i] = map_.emplace(now_ + delay_ms, i); }
+    void insert(std::size_t i, std::uint32_t delay_ms) {
+        where_[i] = map_.emplace(now_ + delay_ms, i);
+    }
     void cancel(std::size_t i) { map_.erase(where_[i]); }
     void reschedule(std::size_t i, std::uint32_t delay_ms) {
         auto node = map_.extract(where_[i]);

@@ -76,14 +76,15 @@ for t in vectors["timer_wheel_traces"]:
     for o in t["ops"]:
         if o["op"] == "register":
             assert o.get("expect") in (None, "duration_exceeded")
-            ops.append(f"{{op::insert, {o['timer']}, {o['deadline_ns']}u, {'false' if 'expect' in o else 'true'}, 0, {{}}, 0}}")
+            accepted = "false" if "expect" in o else "true"
+            ops.append(f"{{op::insert, {o['timer']}, {o['deadline_ns']}u, {accepted}, 0, {{}}, 0}}")
         elif o["op"] == "cancel":
             ops.append(f"{{op::cancel, {o['timer']}, 0, {'true' if o['expect'] else 'false'}, 0, {{}}, 0}}")
         elif o["op"] == "next_deadline":
             ops.append(f"{{op::next_deadline, 0, {o['expect_tick']}u, true, 0, {{}}, 0}}")
         elif o["op"] == "advance":
-            fired = o["fired"]
-            ops.append(f"{{op::advance, 0, {o['now_ns']}u, true, {len(fired)}, {{{', '.join(map(str, fired))}}}, {o['live']}}}")
+            fired = ", ".join(map(str, o["fired"]))
+            ops.append(f"{{op::advance, 0, {o['now_ns']}u, true, {len(o['fired'])}, {{{fired}}}, {o['live']}}}")
         else:
             raise SystemExit(f"unknown operation {o['op']}")
     ops.append("{op::end, 0, 0, true, 0, {}, 0}")

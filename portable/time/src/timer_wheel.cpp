@@ -28,7 +28,8 @@ constexpr unsigned digit_of(tick t, unsigned level) noexcept {
     return static_cast<unsigned>((t >> (digit_bits * level)) & digit_mask);
 }
 
-// The highest digit that is not zero, 0 for zero. Comparisons, since not every core counts zeros fast.
+// The highest digit that is not zero, 0 for zero. Comparisons, since not every core counts zeros
+// fast.
 constexpr unsigned highest_digit(std::uint32_t n) noexcept {
     return unsigned{n >> digit_bits != 0} + unsigned{n >> 2 * digit_bits != 0} +
            unsigned{n >> 3 * digit_bits != 0};
@@ -141,7 +142,8 @@ auto basic_timer_wheel<Index>::insert(instant now, duration delay, std::uint64_t
         return std::unexpected(deadline.error());
     if (size() == 0) [[unlikely]]
         pass_idle_time(now);
-    if (!has_slot(*deadline) && goes_to_overflow(*deadline) && !overflow_.reserve_one()) [[unlikely]]
+    if (!has_slot(*deadline) && goes_to_overflow(*deadline) && !overflow_.reserve_one())
+        [[unlikely]]
         return std::unexpected(
             error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
     const Index index = nodes_.acquire();

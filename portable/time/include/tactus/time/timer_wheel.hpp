@@ -81,11 +81,11 @@ struct timer_coalescing {
 };
 
 struct timer_wheel_options {
-    duration resolution = duration::from_ms(1);  // one tick
-    instant start = instant::epoch();            // where time begins for this wheel
-    std::size_t timers_max = 0;                  // capacity; required
+    duration resolution = duration::from_ms(1);    // one tick
+    instant start = instant::epoch();              // where time begins for this wheel
+    std::size_t timers_max = 0;                    // capacity; required
     std::optional<std::size_t> overflow_max = {};  // how many may wait in overflow; {}: all
-    memory_region* nodes = nullptr;              // required; outlives the wheel
+    memory_region* nodes = nullptr;                // required; outlives the wheel
     memory_region* overflow = nullptr;  // required unless overflow_max is 0; outlives the wheel
     duration max_wheel_duration = duration::from_s(24 * 3600);
     duration max_timer_duration = duration::from_s(7 * 24 * 3600);
@@ -269,8 +269,8 @@ private:
     std::uint32_t group_min_;
     std::size_t retained_;
 
-    tick now_;         // the tick of the last advance, or the one under way
-    tick position_;    // up to where the slots have been emptied
+    tick now_;          // the tick of the last advance, or the one under way
+    tick position_;     // up to where the slots have been emptied
     tick horizon_ = 0;  // the last tick that has a slot, seen from position_
     tick room_ = 0;     // how many ticks after now_ have one
 

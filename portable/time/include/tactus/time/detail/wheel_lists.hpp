@@ -44,12 +44,8 @@ public:
 
     explicit wheel_lists(node_slab& nodes) noexcept : nodes_(nodes.data()) {}
 
-    [[nodiscard]] bool empty(unsigned where) const noexcept {
-        return lists_[where].tail == none;
-    }
-    [[nodiscard]] Index head(unsigned where) const noexcept {
-        return lists_[where].head(nodes_);
-    }
+    [[nodiscard]] bool empty(unsigned where) const noexcept { return lists_[where].tail == none; }
+    [[nodiscard]] Index head(unsigned where) const noexcept { return lists_[where].head(nodes_); }
     /// The node after `index` in its list, or none.
     [[nodiscard]] Index after(Index index) const noexcept {
         const node& n = nodes_[index];
@@ -207,7 +203,8 @@ private:
     using list = std::conditional_t<has_hints, far_list, near_list>;
 
     node* nodes_;  // the slab's cells, which never move
-    std::array<bitmap<slots_per_level>, level_count + 1> occupied_{};  // last: lists that are no slots
+    std::array<bitmap<slots_per_level>, level_count + 1>
+        occupied_{};  // last: lists that are no slots
     std::array<list, list_count> lists_{};
 };
 
