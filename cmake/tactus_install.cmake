@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 get_property(tactus_install_layers GLOBAL PROPERTY TACTUS_LAYERS)
 set(tactus_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tactus)
 
-install(TARGETS tactus EXPORT tactus-targets)
+install(TARGETS tactus EXPORT tactus-targets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tactus-targets NAMESPACE tactus:: DESTINATION ${tactus_cmake_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tactus-config.cmake.in
   ${PROJECT_BINARY_DIR}/tactus-config.cmake INSTALL_DESTINATION ${tactus_cmake_dir})
@@ -18,5 +18,8 @@ foreach(layer IN LISTS tactus_install_layers)
   string(PREPEND tactus_pc_libs "-ltactus_${layer} ")
 endforeach()
 string(APPEND tactus_pc_libs "-ltactus_port")
+# Paths relative to where the file lies: an installed tree may be moved, and says nothing about the machine it was
+# built on.
+file(RELATIVE_PATH tactus_pc_includedir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(${PROJECT_SOURCE_DIR}/cmake/tactus.pc.in ${PROJECT_BINARY_DIR}/tactus.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tactus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

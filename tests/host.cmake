@@ -5,6 +5,7 @@ include(GoogleTest)
 # Tests of the tree itself (rules, layers, headers, installation): once per compiler is enough.
 if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE)
   include(tidy.cmake)
+  add_subdirectory(consumers)
 endif()
 
 function(host_test name)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a command that must fail, and for the reason that is expected.
+
+usage: refused.py --saying TEXT [--saying TEXT ...] command ...
+
+Passes when the command fails and its output has one of the texts (compilers differ in their words). Line breaks
+and indents count as one blank, since CMake wraps its messages.
+"""
+import subprocess
+import sys
+
+arguments = sys.argv[1:]
+texts = []
+while arguments and arguments[0] == "--saying":
+    texts.append(arguments[1])
+    arguments = arguments[2:]
+if not texts or not arguments:
+    sys.exit(__doc__)
+
+done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+said = " ".join(done.stdout.split())
+if done.returncode == 0:
+    sys.exit("accepted, but should have been refused: " + " ".join(arguments))
+if not any(text in said for text in texts):
+    sys.exit(f"refused, but not for the expected reason {texts}:\n{done.stdout}")
+print("refused as expected:", next(text for text in texts if text in said))
