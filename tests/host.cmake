@@ -4,8 +4,13 @@ include(GoogleTest)
 
 # Tests of the tree itself (rules, layers, headers, installation): once per compiler is enough.
 if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE)
-  include(tidy.cmake)
-  add_subdirectory(consumers)
+  add_subdirectory(layering)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    include(tidy.cmake)
+    add_subdirectory(consumers)
+  else()
+    include(clang_tidy.cmake)
+  endif()
 endif()
 
 function(host_test name)

@@ -6,6 +6,7 @@ usage: refused.py --saying TEXT [--saying TEXT ...] command ...
 Passes when the command fails and its output has one of the texts (compilers differ in their words). Line breaks
 and indents count as one blank, since CMake wraps its messages.
 """
+import os
 import subprocess
 import sys
 
@@ -17,7 +18,8 @@ while arguments and arguments[0] == "--saying":
 if not texts or not arguments:
     sys.exit(__doc__)
 
-done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+plain = dict(os.environ, LC_ALL="C")  # else g++ quotes with other characters
+done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=plain)
 said = " ".join(done.stdout.split())
 if done.returncode == 0:
     sys.exit("accepted, but should have been refused: " + " ".join(arguments))
