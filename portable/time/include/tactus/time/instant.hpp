@@ -32,8 +32,9 @@ class duration {
 public:
     constexpr duration() = default;
 
+    // Implicit on purpose: 5ms is a duration.
     template <chrono_duration D>
-    constexpr duration(D d) noexcept  // implicit on purpose: 5ms is a duration
+    constexpr duration(D d) noexcept  // NOLINT(google-explicit-constructor)
         : ns_(from_ratio(static_cast<std::int64_t>(d.count()), D::period::num, D::period::den)) {}
 
     [[nodiscard]] static constexpr duration from_ns(std::int64_t n) noexcept { return duration(n); }

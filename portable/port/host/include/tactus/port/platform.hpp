@@ -99,8 +99,9 @@ private:
 
 class critical_section {
 public:
-    critical_section() noexcept {}
-    ~critical_section() {}
+    // Written out, or a section that only lives would be warned about as unused.
+    critical_section() noexcept {}  // NOLINT(modernize-use-equals-default)
+    ~critical_section() {}          // NOLINT(modernize-use-equals-default)
     critical_section(const critical_section&) = delete;
     critical_section& operator=(const critical_section&) = delete;
 };

@@ -1,0 +1,13 @@
+# clang-tidy belongs to the preset `clang`, whose compile commands it reads. Files that passed before are not looked at
+# again, so only the first run takes its time.
+find_program(tactus_clang_tidy clang-tidy-19)
+if(tactus_clang_tidy)
+  add_test(NAME "clang_tidy: no warning in portable, hosted and the public headers"
+    COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/clang_tidy --build ${PROJECT_BINARY_DIR})
+  add_test(NAME "clang_tidy: planted violations are reported"
+    COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/clang_tidy --self-test)
+  set_tests_properties("clang_tidy: no warning in portable, hosted and the public headers" PROPERTIES
+    PROCESSORS 2 TIMEOUT 600)
+else()
+  message(STATUS "clang-tidy-19 is not installed: its checks are not run")
+endif()
