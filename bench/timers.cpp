@@ -32,7 +32,8 @@ namespace {
 constexpr std::uint32_t minute_ms = 60'000;
 constexpr std::uint32_t hour_ms = 3'600'000;
 
-std::vector<std::uint32_t> random_delays(std::size_t n, std::uint32_t horizon_ms, std::uint64_t seed) {
+std::vector<std::uint32_t> random_delays(std::size_t n, std::uint32_t horizon_ms,
+                                         std::uint64_t seed) {
     tactus::det_rng rng(seed);
     std::vector<std::uint32_t> delays(n);
     for (auto& d : delays)
@@ -68,8 +69,9 @@ int run(std::size_t n) {
     Subject subject(n);
     insert_all(subject, delays);
     const std::uint64_t after = bench::resident_bytes();
-    bench::report("PF-25", "bytes per timer", n, "bytes",
-                  static_cast<double>(after - before) / static_cast<double>(n) - Subject::handle_bytes, 0);
+    bench::report(
+        "PF-25", "bytes per timer", n, "bytes",
+        static_cast<double>(after - before) / static_cast<double>(n) - Subject::handle_bytes, 0);
     // Warm from here on. Cancelled backwards, so that everybody's free memory is in its original order.
     for (std::size_t i = n; i-- > 0;)
         subject.cancel(i);
@@ -105,7 +107,8 @@ int run(std::size_t n) {
         insert_all(subject, far);
         add(expire_far, bench::measure(n, [&] { fired += subject.expire_all(); }));
         if (fired != 2 * n) {
-            std::fprintf(stderr, "timers: %llu of %llu timers fired\n", static_cast<unsigned long long>(fired),
+            std::fprintf(stderr, "timers: %llu of %llu timers fired\n",
+                         static_cast<unsigned long long>(fired),
                          static_cast<unsigned long long>(2 * n));
             return 1;
         }
@@ -141,7 +144,8 @@ int main(int argc, char** argv) {
     if (subject == "libuv")
         return run<bench::libuv_timers>(n);
 #endif
-    std::fprintf(stderr, "timers: subject '%s' is unknown or was not installed when this was built\n",
+    std::fprintf(stderr,
+                 "timers: subject '%s' is unknown or was not installed when this was built\n",
                  subject.c_str());
     return 3;
 }

@@ -49,7 +49,8 @@ public:
         std::uint64_t sum = 0;
         while (const auto next = wheel_->next_deadline()) {
             now_ = wheel_->scale().begin_of(*next);
-            fired += *wheel_->advance(now_, [&](const tactus::expired_timer& e) { sum += e.payload; });
+            fired +=
+                *wheel_->advance(now_, [&](const tactus::expired_timer& e) { sum += e.payload; });
         }
         const std::uint64_t n = handles_.size();
         if (sum != n * (n - 1) / 2)

@@ -38,8 +38,8 @@ class asio_timers {
 
     struct operation : boost::asio::detail::wait_op {
         operation() : wait_op(&done) {}
-        static void done(void*, boost::asio::detail::scheduler_operation*, const boost::system::error_code&,
-                         std::size_t) {}
+        static void done(void*, boost::asio::detail::scheduler_operation*,
+                         const boost::system::error_code&, std::size_t) {}
         std::uint64_t payload = 0;
     };
     struct timer {
@@ -76,7 +76,8 @@ public:
     }
     static constexpr std::size_t handle_bytes = sizeof(timer*);
     std::uint64_t next_deadline() const {
-        return static_cast<std::uint64_t>(asio_virtual_time::current + queue_.wait_duration_msec(1L << 30));
+        return static_cast<std::uint64_t>(asio_virtual_time::current +
+                                          queue_.wait_duration_msec(1L << 30));
     }
     std::uint64_t expire_all() {
         std::uint64_t fired = 0;

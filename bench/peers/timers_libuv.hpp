@@ -51,7 +51,9 @@ public:
     }
     static constexpr std::size_t handle_bytes = sizeof(uv_timer_t*);
     // The public way to the nearest deadline.
-    std::uint64_t next_deadline() const { return static_cast<std::uint64_t>(uv_backend_timeout(&loop_)); }
+    std::uint64_t next_deadline() const {
+        return static_cast<std::uint64_t>(uv_backend_timeout(&loop_));
+    }
 
     std::uint64_t expire_all() {
         fired_ = 0;

@@ -65,7 +65,8 @@ private:
         std::uint32_t version;
         std::uint64_t payload;
         bool operator<(const entry& other) const {
-            return deadline != other.deadline ? deadline > other.deadline : sequence > other.sequence;
+            return deadline != other.deadline ? deadline > other.deadline
+                                              : sequence > other.sequence;
         }
     };
     void drop_dead() {
@@ -85,7 +86,9 @@ class multimap_timers {
 public:
     explicit multimap_timers(std::size_t n) : where_(n) {}
 
-    void insert(std::size_t i, std::uint32_t delay_ms) { where_[i] = map_.emplace(now_ + delay_ms, i); }
+    void insert(std::size_t i, std::uint32_t delay_ms) {
+        where_[i] = map_.emplace(now_ + delay_ms, i);
+    }
     void cancel(std::size_t i) { map_.erase(where_[i]); }
     void reschedule(std::size_t i, std::uint32_t delay_ms) {
         auto node = map_.extract(where_[i]);

@@ -6,11 +6,11 @@
 // medians and ratios are the business of ./bench, which starts the programs in turn.
 #pragma once
 
+#include <unistd.h>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <string>
-#include <unistd.h>
 
 namespace bench {
 
@@ -32,7 +32,8 @@ cost measure(std::uint64_t operations, Work&& work) {
     const double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     work();
     const double per = 1e9 / static_cast<double>(operations);
-    return {(seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) * per, (seconds(CLOCK_MONOTONIC) - wall) * per};
+    return {(seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) * per,
+            (seconds(CLOCK_MONOTONIC) - wall) * per};
 }
 
 /// Bytes of memory the process has in use now.
@@ -53,10 +54,12 @@ inline void keep(const T& value) {
     asm volatile("" : : "r,m"(value) : "memory");
 }
 
-inline void report(const char* id, const std::string& name, std::uint64_t n, const char* unit, double value,
-                   double wall) {
-    std::printf("{\"id\": \"%s\", \"case\": \"%s\", \"n\": %llu, \"unit\": \"%s\", \"value\": %.4f, \"wall\": %.4f}\n",
-                id, name.c_str(), static_cast<unsigned long long>(n), unit, value, wall);
+inline void report(const char* id, const std::string& name, std::uint64_t n, const char* unit,
+                   double value, double wall) {
+    std::printf(
+        "{\"id\": \"%s\", \"case\": \"%s\", \"n\": %llu, \"unit\": \"%s\", \"value\": %.4f, "
+        "\"wall\": %.4f}\n",
+        id, name.c_str(), static_cast<unsigned long long>(n), unit, value, wall);
     std::fflush(stdout);
 }
 

@@ -141,7 +141,8 @@ auto basic_timer_wheel<Index>::insert(instant now, duration delay, std::uint64_t
         return std::unexpected(deadline.error());
     if (size() == 0) [[unlikely]]
         pass_idle_time(now);
-    if (!has_slot(*deadline) && goes_to_overflow(*deadline) && !overflow_.reserve_one()) [[unlikely]]
+    if (!has_slot(*deadline) && goes_to_overflow(*deadline) && !overflow_.reserve_one())
+        [[unlikely]]
         return std::unexpected(
             error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
     const Index index = nodes_.acquire();
@@ -218,15 +219,19 @@ inline void basic_timer_wheel<Index>::place(Index index, tick deadline) noexcept
         next_ = deadline;
 }
 
-// W2. A deadline equal to the position shares all digits with it and goes to its slot of level 0,
-// to be fired now.
+// The slot of a deadline (W2). One equal to the position shares all digits with it and has its slot
+// in level 0, to be fired now.
+template <class Index>
+inline unsigned basic_timer_wheel<Index>::slot_of(std::uint32_t deadline_low) const noexcept {
+    const unsigned level = highest_digit(deadline_low ^ static_cast<std::uint32_t>(position_));
+    return slot_id(level, digit_of(deadline_low, level));
+}
+
 template <class Index>
 inline void basic_timer_wheel<Index>::place_in_slot(Index index, tick deadline) noexcept {
     const auto low = static_cast<std::uint32_t>(deadline);
-    const std::uint32_t differing = low ^ static_cast<std::uint32_t>(position_);
-    const unsigned level = highest_digit(differing);
     nodes_[index].deadline_low = low;
-    lists_.append(slot_id(level, digit_of(low, level)), index);
+    lists_.append(slot_of(low), index);
 }
 
 template <class Index>
@@ -348,11 +353,12 @@ inline void basic_timer_wheel<Index>::enter(tick position) noexcept {
     }
 }
 
-// Moves the entries of a slot whose time has come to lower levels, in order.
+// Moves the entries of a slot whose time has come to lower levels, which are empty: taken from the
+// tail and pushed to the front they keep their order.
 template <class Index>
 void basic_timer_wheel<Index>::cascade(unsigned where) noexcept {
-    // The upper half of their deadlines is the position's.
-    lists_.drain(where, [&](Index i) { place_in_slot(i, nodes_[i].deadline_low); });
+    lists_.drain_backwards(where,
+                           [&](Index i) { lists_.push_front(slot_of(nodes_[i].deadline_low), i); });
 }
 
 template <class Index>

@@ -81,11 +81,11 @@ struct timer_coalescing {
 };
 
 struct timer_wheel_options {
-    duration resolution = duration::from_ms(1);  // one tick
-    instant start = instant::epoch();            // where time begins for this wheel
-    std::size_t timers_max = 0;                  // capacity; required
+    duration resolution = duration::from_ms(1);    // one tick
+    instant start = instant::epoch();              // where time begins for this wheel
+    std::size_t timers_max = 0;                    // capacity; required
     std::optional<std::size_t> overflow_max = {};  // how many may wait in overflow; {}: all
-    memory_region* nodes = nullptr;              // required; outlives the wheel
+    memory_region* nodes = nullptr;                // required; outlives the wheel
     memory_region* overflow = nullptr;  // required unless overflow_max is 0; outlives the wheel
     duration max_wheel_duration = duration::from_s(24 * 3600);
     duration max_timer_duration = duration::from_s(7 * 24 * 3600);
@@ -117,10 +117,10 @@ public:
     /// Bytes the node region must be able to hold for so many timers, and the overflow region for
     /// so many entries.
     [[nodiscard]] static constexpr std::size_t node_bytes(std::size_t timers) noexcept {
-        return timers * sizeof(node);
+        return saturating_mul(timers, sizeof(node));
     }
     [[nodiscard]] static constexpr std::size_t overflow_bytes(std::size_t entries) noexcept {
-        return entries * sizeof(typename heap::entry);
+        return saturating_mul(entries, sizeof(typename heap::entry));
     }
 
     /// Builds a wheel, or says what is wrong with the options: invalid_resolution,
@@ -228,6 +228,7 @@ private:
     void pass_idle_time(instant now) noexcept;
     void place(Index index, tick deadline) noexcept;
     void place_in_slot(Index index, tick deadline) noexcept;
+    [[nodiscard]] unsigned slot_of(std::uint32_t deadline_low) const noexcept;
     void set_position(tick position) noexcept;
     void displace(Index index) noexcept;
     void release_if_empty() noexcept;
@@ -269,8 +270,8 @@ private:
     std::uint32_t group_min_;
     std::size_t retained_;
 
-    tick now_;         // the tick of the last advance, or the one under way
-    tick position_;    // up to where the slots have been emptied
+    tick now_;          // the tick of the last advance, or the one under way
+    tick position_;     // up to where the slots have been emptied
     tick horizon_ = 0;  // the last tick that has a slot, seen from position_
     tick room_ = 0;     // how many ticks after now_ have one
 
