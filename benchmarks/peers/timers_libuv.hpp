@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libuv's timers (a pairing of heap nodes inside uv_timer_t). libuv has no virtual time: to fire everything at once, the
-// loop's cached time is set back before the timers are started, so that all of them are due when the loop runs.
+// libuv's timers (a pairing of heap nodes inside uv_timer_t). libuv has no virtual time: to fire
+// everything at once, the loop's cached time is set back before the timers are started, so that all
+// of them are due when the loop runs.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +56,8 @@ public:
         return static_cast<std::uint64_t>(uv_backend_timeout(&loop_));
     }
 
+    // Timers farther away than the machine has been up cannot be made due.
+    [[nodiscard]] bool reaches(std::uint32_t delay_ms) const { return start_ - past() > delay_ms; }
     std::uint64_t expire_all() {
         fired_ = 0;
         sum_ = 0;
@@ -68,7 +71,8 @@ public:
     }
 
 private:
-    // Two hours before now: further than any delay of the benchmark. The clock counts from boot, so take care of zero.
+    // Two hours before now: further than any delay of the benchmark. The clock counts from boot, so
+    // take care of zero.
     [[nodiscard]] std::uint64_t past() const { return start_ > 7'200'000 ? start_ - 7'200'000 : 0; }
 
     static void fire(uv_timer_t* t) {

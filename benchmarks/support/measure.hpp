@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every benchmark needs: CPU and wall time of a piece of work, resident memory, one result per line.
+// What every benchmark needs: CPU and wall time of a piece of work, resident memory, one result per
+// line.
 //
-// A program measures one subject (ours or a peer) once and prints one JSON object per case. Rounds, interleaving,
-// medians and ratios are the business of ./bench, which starts the programs in turn.
+// A program measures one subject (ours or a peer) once and prints one JSON object per case. Rounds,
+// interleaving, medians and ratios are the business of ./bench, which starts the programs in turn.
 #pragma once
 
 #include <unistd.h>

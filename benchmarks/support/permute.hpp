@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts what a user holds of its timers (handles, iterators, pointers) into another order, so that a loop over it reads
-// memory in sequence: the figures are the timer queue's, not the user's table's.
+// Puts what a user holds of its timers (handles, iterators, pointers) into another order, so that a
+// loop over it reads memory in sequence: the figures are the timer queue's, not the user's table's.
 #pragma once
 
 #include <cstdint>

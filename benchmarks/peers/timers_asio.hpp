@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Boost.Asio's timer queue (a heap with back links), driven directly in virtual time: no io_context, no reactor.
+// Boost.Asio's timer queue (a heap with back links), driven directly in virtual time: no
+// io_context, no reactor.
 #pragma once
 
 #include <boost/asio/detail/timer_queue.hpp>
@@ -79,6 +80,7 @@ public:
         return static_cast<std::uint64_t>(asio_virtual_time::current +
                                           queue_.wait_duration_msec(1L << 30));
     }
+    static bool reaches(std::uint32_t) { return true; }
     std::uint64_t expire_all() {
         std::uint64_t fired = 0;
         std::uint64_t sum = 0;

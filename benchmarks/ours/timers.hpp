@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our subject of the timer benchmark: the timer wheel in growing memory, as the hosted system uses it.
+// Our subject of the timer benchmark: the timer wheel in growing memory, as the hosted system uses
+// it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 #include "permute.hpp"
 
-#include <tactus/runtime/virtual_memory.hpp>
+#include <tactus/runtime/timer_memory.hpp>
 #include <tactus/time/timer_wheel.hpp>
 
 namespace bench {
@@ -19,10 +20,7 @@ namespace bench {
 class ours_timers {
 public:
     explicit ours_timers(std::size_t n)
-        : nodes_(tactus::timer_wheel::node_bytes(timers_max)),
-          overflow_(tactus::timer_wheel::overflow_bytes(timers_max)),
-          wheel_(std::make_unique<tactus::timer_wheel>(tactus::timer_wheel_options{
-              .timers_max = timers_max, .nodes = &nodes_, .overflow = &overflow_, .retained = n})),
+        : wheel_(std::make_unique<tactus::timer_wheel>(memory_.options({.retained = n}))),
           handles_(n) {}
 
     void insert(std::size_t i, std::uint32_t delay_ms) {
@@ -44,6 +42,7 @@ public:
     static constexpr std::size_t handle_bytes = sizeof(tactus::timer_handle);
     std::uint64_t next_deadline() const { return *wheel_->next_deadline(); }
 
+    static bool reaches(std::uint32_t) { return true; }
     std::uint64_t expire_all() {
         std::uint64_t fired = 0;
         std::uint64_t sum = 0;
@@ -59,10 +58,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t timers_max = 100'000'000;
-
-    tactus::runtime::virtual_memory nodes_;
-    tactus::runtime::virtual_memory overflow_;
+    tactus::runtime::timer_memory memory_;
     std::unique_ptr<tactus::timer_wheel> wheel_;
     std::vector<tactus::timer_handle> handles_;
     tactus::instant now_;
