@@ -99,7 +99,7 @@ struct timer_wheel_options {
     std::uint32_t generation_count = 0;  // see slab
 };
 
-/// `Index` is the width of the links: 32 bits, or 16 for devices (up to 65,534 timers, a quarter of
+/// `Index` is the width of the links: 32 bits, or 16 for devices (up to 65,535 timers, a quarter of
 /// the slot memory).
 template <class Index>
 class basic_timer_wheel {
@@ -209,11 +209,10 @@ private:
     [[nodiscard]] std::expected<tick, timer_error> deadline_tick(instant now,
                                                                  duration delay) const noexcept {
         const auto delay_ns = static_cast<std::uint64_t>(delay.ns());
-        const std::uint64_t deadline_ns = now.ns() + delay_ns;
-        // One comparison each for 0 < delay <= max and for the sum not having wrapped.
-        if (delay_ns - 1 >= max_timer_ns_ || deadline_ns < delay_ns) [[unlikely]]
+        // One comparison each for 0 < delay <= max and for now + delay <= the last deadline.
+        if (delay_ns - 1 >= max_timer_ns_ || now.ns() > last_deadline_ns_ - delay_ns) [[unlikely]]
             return unusual_deadline(now, delay);
-        return scale_.ceil(instant::from_ns(deadline_ns));
+        return scale_.ceil(instant::from_ns(now.ns() + delay_ns));
     }
 
     // True when an entry with this deadline belongs into the wheel now (W2).
@@ -226,6 +225,7 @@ private:
         return deadline > now_ && !fits_wheel(deadline);
     }
     void pass_idle_time(instant now) noexcept;
+    void set_idle_time(tick now) noexcept;
     void place(Index index, tick deadline) noexcept;
     void place_in_slot(Index index, tick deadline) noexcept;
     [[nodiscard]] unsigned slot_of(std::uint32_t deadline_low) const noexcept;
@@ -241,6 +241,7 @@ private:
     [[nodiscard]] bool take_from(unsigned where, expired_timer& out) noexcept;
     [[nodiscard]] bool step(tick limit) noexcept;
     void enter(tick position) noexcept;
+    void promote() noexcept;
     void cascade(unsigned where) noexcept;
     void move_list(unsigned from, unsigned to) noexcept;
 
@@ -264,7 +265,8 @@ private:
 
     // Constant after construction.
     tick_scale scale_;
-    std::uint64_t max_timer_ns_;
+    std::uint64_t last_deadline_ns_;  // where the last whole tick before the end of time begins
+    std::uint64_t max_timer_ns_;      // at most that
     tick max_wheel_ticks_;
     tick window_ticks_;
     std::uint32_t group_min_;
@@ -296,14 +298,11 @@ using small_timer_wheel = basic_timer_wheel<std::uint16_t>;
 
 template <class Index>
 inline bool basic_timer_wheel<Index>::take_from(unsigned where, expired_timer& out) noexcept {
-    const Index index = lists_.head(where);
+    const Index index = lists_.pop_front(where);
     if (index == none)
         return false;
-    lists_.prefetch_ahead(index);
     const node& n = nodes_[index];
-    const slab_handle handle = nodes_.handle_of(index);
-    out = {n.payload, whole_deadline(n.deadline_low), {handle.index, handle.generation}};
-    lists_.unlink(index);
+    out = {n.payload, whole_deadline(n.deadline_low), {index, n.generation}};
     nodes_.release(index);
     return true;
 }

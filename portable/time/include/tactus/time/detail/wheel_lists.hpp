@@ -90,6 +90,22 @@ public:
             occupied_[n.where / slots_per_level].clear(n.where % slots_per_level);
     }
 
+    /// Takes the first node out, or returns none.
+    [[nodiscard]] Index pop_front(unsigned where) noexcept {
+        list& l = lists_[where];
+        const Index index = l.head(nodes_);
+        if (index == none)
+            return none;
+        prefetch_ahead(index);
+        if (l.tail == index) {
+            l.tail = none;
+            occupied_[where / slots_per_level].clear(where % slots_per_level);
+        } else {
+            l.drop_head(nodes_, nodes_[index].next);
+        }
+        return index;
+    }
+
     /// Empties a list and calls visit(index) for each node that was in it, in order; visit may link
     /// the node elsewhere.
     template <class Visit>
@@ -187,6 +203,10 @@ private:
             else
                 nodes[behind].hint = index;
         }
+        void drop_head(node* nodes, Index second) noexcept {
+            first = second;
+            nodes[second].prev = none;
+        }
         // Returns the node that came `remembered` before this one.
         Index remember(const node& n, Index index) noexcept {
             if (n.deadline_low < earliest)
@@ -232,6 +252,10 @@ private:
             n.next = nodes[tail].next;
             nodes[tail].next = index;
             tail = index;
+        }
+        void drop_head(node* nodes, Index second) noexcept {
+            nodes[tail].next = second;
+            nodes[second].prev = none;
         }
         void push_front(node* nodes, node& n, Index index, bool) noexcept {
             n.prev = none;
