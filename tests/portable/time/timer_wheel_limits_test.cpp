@@ -368,7 +368,7 @@ TEST(timer_wheel_limits, next_deadline_is_exact_within_one_slot_of_every_level) 
 // TW-6: with every level and overflow occupied, taking the earliest away shows the next.
 TEST(timer_wheel_limits, next_deadline_is_the_minimum_over_all_levels_and_overflow) {
     auto& wheel = rig().make();
-    constexpr tick deadlines[] = {0,      7,         9,         300,        310,       70'000,
+    constexpr tick deadlines[] = {0,      7,          9,          300,        310,       70'000,
                                   70'300, two_24 * 2, two_24 * 5, two_32 + 1, two_32 + 2};
     timer_handle handles[std::size(deadlines)] = {};
     for (std::size_t i = std::size(deadlines); i-- > 0;) {
@@ -520,8 +520,7 @@ TEST(timer_wheel_limits, regions_must_be_given_and_large_enough) {
     tactus::fixed_memory exact_nodes(spare(test_wheel::node_bytes(4)));
     o.nodes = &exact_nodes;
     EXPECT_FALSE(test_wheel::validate(o).has_value());
-    tactus::fixed_memory short_overflow(
-        spare(test_wheel::overflow_bytes(4) - 1));
+    tactus::fixed_memory short_overflow(spare(test_wheel::overflow_bytes(4) - 1));
     o.overflow = &short_overflow;
     EXPECT_TRUE(refused_with(test_wheel::validate(o), timer_errc::memory_too_small,
                              needed_overflow - 1, needed_overflow));
@@ -612,8 +611,7 @@ TEST(timer_wheel_limits, what_is_accepted_near_the_end_of_time_fires) {
             EXPECT_TRUE(rig().fires_at(instant::never(), {1}));
         } else {
             EXPECT_GT(delay, 5'000'000);
-            EXPECT_TRUE(
-                refused_with(made, timer_errc::deadline_overflow, delay, 5'000'000));
+            EXPECT_TRUE(refused_with(made, timer_errc::deadline_overflow, delay, 5'000'000));
         }
     }
 }
@@ -626,8 +624,8 @@ TEST(timer_wheel_limits, time_does_not_go_back) {
     rig().add(10, 3);
     unsigned calls = 0;
     const auto count = [&](const auto&) { ++calls; };
-    EXPECT_TRUE(refused_with(wheel.advance(at_ns(9'999'999), count), timer_errc::time_went_back, 9,
-                             10));
+    EXPECT_TRUE(
+        refused_with(wheel.advance(at_ns(9'999'999), count), timer_errc::time_went_back, 9, 10));
     EXPECT_TRUE(refused_with(wheel.advance(at_ms(0), count), timer_errc::time_went_back, 0, 10));
     EXPECT_EQ(calls, 0u);
     EXPECT_EQ(wheel.now(), 10u);
@@ -651,11 +649,11 @@ TEST(timer_wheel_limits, the_start_option_is_where_time_begins) {
 
 namespace {
 
-constexpr timer_errc all_codes[] = {
-    timer_errc::invalid_resolution, timer_errc::invalid_capacity,  timer_errc::capacity_too_large,
-    timer_errc::memory_too_small,   timer_errc::duration_exceeded, timer_errc::deadline_overflow,
-    timer_errc::capacity_exceeded,  timer_errc::overflow_exceeded, timer_errc::unknown_timer,
-    timer_errc::time_went_back};
+constexpr timer_errc all_codes[] = {timer_errc::invalid_resolution, timer_errc::invalid_capacity,
+                                    timer_errc::capacity_too_large, timer_errc::memory_too_small,
+                                    timer_errc::duration_exceeded,  timer_errc::deadline_overflow,
+                                    timer_errc::capacity_exceeded,  timer_errc::overflow_exceeded,
+                                    timer_errc::unknown_timer,      timer_errc::time_went_back};
 constexpr std::string_view all_names[] = {
     "invalid_resolution", "invalid_capacity",  "capacity_too_large", "memory_too_small",
     "duration_exceeded",  "deadline_overflow", "capacity_exceeded",  "overflow_exceeded",
@@ -700,12 +698,11 @@ TEST(timer_error_text, the_documented_sentence_is_written) {
 
 TEST(timer_error_text, extreme_numbers_are_written_in_full) {
     static char buffer[160];
-    EXPECT_TRUE(contains(
-        describe(timer_error{timer_errc::invalid_resolution, INT64_MIN, 1}, buffer),
-        "-9223372036854775808"));
-    EXPECT_TRUE(contains(
-        describe(timer_error{timer_errc::duration_exceeded, INT64_MAX, 0}, buffer),
-        "9223372036854775807"));
+    EXPECT_TRUE(
+        contains(describe(timer_error{timer_errc::invalid_resolution, INT64_MIN, 1}, buffer),
+                 "-9223372036854775808"));
+    EXPECT_TRUE(contains(describe(timer_error{timer_errc::duration_exceeded, INT64_MAX, 0}, buffer),
+                         "9223372036854775807"));
     EXPECT_TRUE(contains(describe(timer_error{timer_errc::invalid_capacity, 0, 1}, buffer), "0"));
 }
 

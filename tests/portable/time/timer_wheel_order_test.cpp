@@ -24,10 +24,10 @@ constexpr tick two_24 = tick{1} << 24;
 constexpr tick two_32 = tick{1} << 32;
 
 // Distances at which something changes place, and their neighbours.
-constexpr tick edges[] = {1,          2,          254,        255,        256,
-                          257,        511,        512,        65'535,     65'536,
-                          65'537,     65'792,     two_24 - 1, two_24,     two_24 + 1,
-                          two_32 - 1, two_32,     two_32 + 1, two_32 + 256};
+constexpr tick edges[] = {1,          2,      254,        255,         256,
+                          257,        511,    512,        65'535,      65'536,
+                          65'537,     65'792, two_24 - 1, two_24,      two_24 + 1,
+                          two_32 - 1, two_32, two_32 + 1, two_32 + 256};
 
 }  // namespace
 
