@@ -99,6 +99,14 @@ TEST(timer_traps, t4_registration_after_idle_uses_the_caller_s_clock) {
     EXPECT_TRUE(rig().fires(8 * day + 10, {1}));
     EXPECT_TRUE(rig().fires(15 * day - 1, {}));
     EXPECT_TRUE(rig().fires(15 * day, {3}));
+    // A near timer is near although the wheel was idle: it needs no overflow.
+    auto o = rig().default_options();
+    o.overflow_max = 0;
+    auto& idle = rig().make(o);
+    EXPECT_TRUE(idle.insert(at_ms(8 * day), duration::from_ms(10), 1).has_value());
+    EXPECT_TRUE(rig().next_is(8 * day + 10));
+    EXPECT_TRUE(rig().fires(8 * day + 9, {}));
+    EXPECT_TRUE(rig().fires(8 * day + 10, {1}));
 }
 
 TEST(timer_traps, t5_slots_behind_the_cursor_are_found_and_jumps_realign_all_levels) {

@@ -329,6 +329,26 @@ TEST(timer_wheel_limits, a_small_overflow_fills_and_empties) {
     EXPECT_TRUE(rig().fires(9000, {5, 6, 2}));
 }
 
+// insert(): "Nothing has changed then", where time stands included: an earlier instant can still be
+// advanced to.
+TEST(timer_wheel_limits, a_refused_registration_changes_nothing) {
+    auto o = rig().options(4);
+    o.max_wheel_duration = duration::from_ms(1000);
+    o.max_timer_duration = duration::from_ms(5000);
+    o.overflow_max = 0;
+    o.overflow = nullptr;
+    auto& wheel = rig().make(o);
+    EXPECT_TRUE(refused_with(wheel.insert(at_ms(100), duration::from_ms(6000), 1),
+                             timer_errc::duration_exceeded, 6'000'000'000, 5'000'000'000));
+    EXPECT_EQ(wheel.now(), 0u);
+    EXPECT_TRUE(refused_with(wheel.insert(at_ms(100), duration::from_ms(2000), 1),
+                             timer_errc::overflow_exceeded, 0, 0));
+    EXPECT_EQ(wheel.now(), 0u);
+    EXPECT_EQ(wheel.sequence(), 0u);
+    EXPECT_TRUE(rig().bare());
+    EXPECT_TRUE(rig().fires(50, {}));
+}
+
 // TW-6
 TEST(timer_wheel_limits, an_empty_wheel_has_no_next_deadline) {
     auto& wheel = rig().make();

@@ -418,6 +418,26 @@ TEST(timer_wheel_order, cancel_in_overflow_leaves_the_others_in_order) {
     }
 }
 
+// TW-8: an entry that takes the place of a cancelled one may have to rise: in another branch of the
+// heap it was later than its parent, here it is earlier.
+TEST(timer_wheel_order, cancel_in_overflow_moves_the_replacement_up_when_needed) {
+    auto o = rig().options();
+    o.max_wheel_duration = duration::from_ms(100);
+    auto& wheel = rig().make(o);
+    constexpr tick far[] = {1, 10, 2, 11, 12, 3, 4};
+    timer_handle handles[16] = {};
+    for (const tick n : far)
+        handles[n] = rig().add(n * 1000, n);
+    EXPECT_TRUE(wheel.cancel(handles[11]));
+    rig().add(14'000, 14);
+    rig().add(15'000, 15);
+    for (const tick n : {1u, 2u, 3u})
+        EXPECT_TRUE(wheel.cancel(handles[n]));
+    EXPECT_TRUE(rig().next_is(4000));
+    EXPECT_TRUE(rig().fires(4000, {4}));
+    EXPECT_TRUE(rig().fires(20'000, {10, 12, 14, 15}));
+}
+
 // TW-8: promotion is on time, and a timer that comes from overflow can still be cancelled and
 // moved.
 TEST(timer_wheel_order, promoted_timers_keep_their_handles) {
