@@ -78,7 +78,7 @@ TEST(saturating, the_ends_of_64_bits_hold) {
 }
 
 TEST(saturating, works_in_constant_expressions) {
-    static_assert(saturating_add(INT32_MAX, 1) == INT32_MAX);
-    static_assert(saturating_sub(INT32_MIN, 1) == INT32_MIN);
-    static_assert(saturating_mul(INT32_MIN, INT32_MIN) == INT32_MAX);
+    static_assert(saturating_add<std::int32_t>(INT32_MAX, 1) == INT32_MAX);
+    static_assert(saturating_sub<std::int32_t>(INT32_MIN, 1) == INT32_MIN);
+    static_assert(saturating_mul<std::int32_t>(INT32_MIN, INT32_MIN) == INT32_MAX);
 }

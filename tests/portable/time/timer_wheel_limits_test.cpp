@@ -669,6 +669,9 @@ TEST(timer_wheel_limits, the_start_option_is_where_time_begins) {
 
 namespace {
 
+char buffer[160];
+char part[160];
+
 constexpr timer_errc all_codes[] = {timer_errc::invalid_resolution, timer_errc::invalid_capacity,
                                     timer_errc::capacity_too_large, timer_errc::memory_too_small,
                                     timer_errc::duration_exceeded,  timer_errc::deadline_overflow,
@@ -679,8 +682,8 @@ constexpr std::string_view all_names[] = {
     "duration_exceeded",  "deadline_overflow", "capacity_exceeded",  "overflow_exceeded",
     "unknown_timer",      "time_went_back"};
 
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
+bool contains(std::string_view text, std::string_view wanted) {
+    return text.find(wanted) != std::string_view::npos;
 }
 
 }  // namespace
@@ -691,7 +694,6 @@ TEST(timer_error_text, every_code_has_its_name) {
 }
 
 TEST(timer_error_text, every_description_has_its_numbers) {
-    static char buffer[160];
     for (const timer_errc code : all_codes) {
         const auto text = describe(timer_error{code, 12345, 67890}, buffer);
         EXPECT_TRUE(text.data() == buffer);
@@ -710,14 +712,12 @@ TEST(timer_error_text, every_description_has_its_numbers) {
 }
 
 TEST(timer_error_text, the_documented_sentence_is_written) {
-    static char buffer[160];
     const timer_error error{timer_errc::duration_exceeded, 7'200'000'000'000, 3'600'000'000'000};
     EXPECT_TRUE(describe(error, buffer) ==
                 "delay of 7200000000000 ns exceeds the maximum of 3600000000000 ns");
 }
 
 TEST(timer_error_text, extreme_numbers_are_written_in_full) {
-    static char buffer[160];
     EXPECT_TRUE(
         contains(describe(timer_error{timer_errc::invalid_resolution, INT64_MIN, 1}, buffer),
                  "-9223372036854775808"));
@@ -727,8 +727,7 @@ TEST(timer_error_text, extreme_numbers_are_written_in_full) {
 }
 
 TEST(timer_error_text, descriptions_are_cut_to_the_room_given) {
-    static char whole[160];
-    static char part[160];
+    char(&whole)[160] = buffer;
     for (const timer_errc code : all_codes) {
         const timer_error error{code, -12345, 67890};
         const std::string_view full = describe(error, whole);
