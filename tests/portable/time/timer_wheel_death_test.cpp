@@ -27,9 +27,9 @@ TEST(timer_wheel_death, check_2_a_handle_that_was_never_given_out_is_a_bug) {
     o.tag = 1;
     auto& wheel = rig().make(o);
     const auto handle = rig().add(5, 1);
-    EXPECT_DEATH((void)wheel.cancel({handle.index + 3, handle.generation}), "timer_wheel:2");
-    EXPECT_DEATH((void)wheel.cancel({1'000'000, handle.generation}), "timer_wheel:2");
-    EXPECT_DEATH((void)wheel.cancel({handle.index, handle.generation + 2}), "timer_wheel:2");
+    EXPECT_DEATH((void)wheel.cancel({handle.index() + 3, handle.generation()}), "timer_wheel:2");
+    EXPECT_DEATH((void)wheel.cancel({1'000'000, handle.generation()}), "timer_wheel:2");
+    EXPECT_DEATH((void)wheel.cancel({handle.index(), handle.generation() + 2}), "timer_wheel:2");
     EXPECT_TRUE(wheel.cancel(handle));
     EXPECT_FALSE(wheel.cancel(handle));
 }

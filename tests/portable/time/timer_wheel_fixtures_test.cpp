@@ -56,8 +56,8 @@ TEST(timer_wheel_fixtures, tm_cancel_stale_001_inv_tm_01_a_stale_generation_is_r
     const auto old = rig().add(5, 1);
     EXPECT_TRUE(wheel.cancel(old));
     const auto live = rig().add(5, 2);
-    EXPECT_EQ(old.index, live.index);
-    EXPECT_NE(old.generation, live.generation);
+    EXPECT_EQ(old.index(), live.index());
+    EXPECT_NE(old.generation(), live.generation());
     EXPECT_FALSE(wheel.cancel(old));
     EXPECT_TRUE(wheel.pending(live));
     EXPECT_TRUE(rig().fires(5, {2}));
@@ -73,7 +73,7 @@ TEST(timer_wheel_fixtures, tm_cancel_reuse_001_registrations_of_one_node_are_ind
     const auto second = rig().add(7, 2);
     const auto third = rig().add(9, 3);
     EXPECT_FALSE(first == second);
-    EXPECT_NE(second.index, third.index);
+    EXPECT_NE(second.index(), third.index());
     EXPECT_FALSE(wheel.pending(first));
     EXPECT_TRUE(wheel.pending(second));
     EXPECT_TRUE(wheel.cancel(second));
@@ -313,11 +313,11 @@ TEST(timer_wheel_fixtures, inv_tm_02_cancel_frees_the_node_at_once) {
     EXPECT_FALSE(wheel.insert(rig().now(), duration::from_ms(1), 9).has_value());
     for (unsigned round = 0; round < 50; ++round) {
         auto& handle = handles[round % 4];
-        const std::uint32_t index = handle.index;
+        const std::uint32_t index = handle.index();
         EXPECT_TRUE(wheel.cancel(handle));
         EXPECT_EQ(wheel.size(), 3u);
         handle = rig().add(round * 37, round);
-        EXPECT_EQ(handle.index, index);
+        EXPECT_EQ(handle.index(), index);
         EXPECT_EQ(wheel.size(), 4u);
     }
 }

@@ -181,10 +181,10 @@ TEST(timer_wheel_limits, moving_a_stale_handle_registers_nothing) {
     const auto handle = rig().add(5, 1);
     EXPECT_TRUE(wheel.cancel(handle));
     const auto refused = wheel.reschedule(handle, rig().now(), duration::from_ms(1));
-    EXPECT_TRUE(refused_with(refused, timer_errc::unknown_timer, handle.index, 0));
+    EXPECT_TRUE(refused_with(refused, timer_errc::unknown_timer, handle.index(), 0));
     EXPECT_TRUE(rig().bare());
     const auto reused = rig().add(7, 2);
-    EXPECT_EQ(reused.index, handle.index);
+    EXPECT_EQ(reused.index(), handle.index());
     EXPECT_FALSE(rig().move(handle, 1));
     EXPECT_TRUE(rig().next_is(7));
     EXPECT_TRUE(rig().fires(7, {2}));

@@ -554,7 +554,7 @@ TEST(timer_wheel_order, used_up_nodes_retire_and_capacity_shrinks) {
     EXPECT_TRUE(wheel.cancel(a));
     EXPECT_EQ(wheel.retired_count(), 0u);
     const auto a2 = rig().add(7, 4);
-    EXPECT_EQ(a2.index, a.index);
+    EXPECT_EQ(a2.index(), a.index());
     EXPECT_TRUE(wheel.cancel(a2));
     EXPECT_EQ(wheel.retired_count(), 1u);
     // Two nodes are left, both in use.

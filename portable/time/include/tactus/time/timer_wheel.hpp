@@ -141,14 +141,16 @@ public:
     /// advance.
     ///
     /// `now` is the caller's clock at registration: the wheel may not have been advanced for a long
-    /// time. Errors: duration_exceeded, deadline_overflow, capacity_exceeded, overflow_exceeded.
-    /// Nothing has changed then.
+    /// time. If nothing is pending, the wheel's own time moves on to `now`, so that an idle time
+    /// does not make the deadline a far one; an advance to an earlier tick is time_went_back then.
+    /// Errors: duration_exceeded, deadline_overflow, capacity_exceeded, overflow_exceeded. Nothing
+    /// has changed then.
     [[nodiscard]] std::expected<timer_handle, timer_error> insert(instant now, duration delay,
                                                                   std::uint64_t payload) noexcept;
 
     /// Takes a pending timer out; its node is free at once. False: it has fired, was cancelled, or
-    /// never existed. A handle that this wheel cannot have given out is a bug of the caller: check
-    /// timer_wheel:2 in debug builds.
+    /// never existed, as a default-constructed handle. Any other handle that this wheel cannot have
+    /// given out is a bug of the caller: check timer_wheel:2 in debug builds.
     bool cancel(timer_handle handle) noexcept;
 
     /// Moves a pending timer to `now + delay`, ordered as if registered now. The handle stays
@@ -167,7 +169,7 @@ public:
     std::expected<std::size_t, timer_error> advance(instant now, Sink&& sink);
 
     /// The tick at which the next advance will fire something: exact, the current tick if something
-    /// is due already.
+    /// is due already. Asked by a sink, the tick of what fires next, in this advance or another.
     [[nodiscard]] std::optional<tick> next_deadline() const noexcept {
         if (next_ == next_unknown) [[unlikely]]
             return find_next_deadline();
