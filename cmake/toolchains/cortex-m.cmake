@@ -5,7 +5,6 @@
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR ${tactus_cpu})
 set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
-set(CMAKE_EXECUTABLE_SUFFIX .elf)
 
 # An image needs start-up code and a linker script, which the compiler tests of CMake do not have.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
