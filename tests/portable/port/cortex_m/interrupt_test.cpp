@@ -2,8 +2,8 @@
 //
 // PT-3: read-modify-writes of main and of an interrupt handler on the same cell lose nothing.
 //
-// Method: SysTick fires every few dozen instructions at no particular place of main's loop, so over
-// thousands of interrupts every gap between two instructions of the loop is hit. The handler
+// Method: SysTick fires every few hundred instructions while main works in a loop of varying length,
+// so over thousands of interrupts every gap between two instructions of the work is hit. The handler
 // changes the cell in a way that can be told from what main does; at the end the sum must be exact.
 #include <tactus/port/systick.hpp>
 
@@ -18,7 +18,6 @@ using std::memory_order_relaxed;
 namespace {
 
 constexpr std::uint32_t interrupts_wanted = 4'000;
-// Prime, so that interrupts wander over main's loop.
 constexpr std::uint32_t cycles_per_interrupt = 97;
 
 /// Runs `work` over and over while SysTick calls `handler`; returns how often each ran.
@@ -30,9 +29,13 @@ template <class Work>
 run_counts race(void (*handler)(void*) noexcept, void* context, Work work) noexcept {
     run_counts counts;
     port::systick::start({.cycles_per_tick = cycles_per_interrupt, .on_tick = {handler, context}});
+    std::uint32_t wander = 1;
     while (port::systick::count() < interrupts_wanted) {
         work();
         ++counts.main;
+        wander = wander * 1'664'525 + 1'013'904'223;
+        for (std::uint32_t i = wander >> 29; i != 0; --i)
+            asm volatile("nop");
     }
     port::systick::stop();
     counts.interrupts = port::systick::count();
@@ -156,6 +159,28 @@ TEST(systick, a_reading_counts_a_tick_that_is_pending) {
     }
     port::systick::stop();
     EXPECT_EQ(port::systick::count(), 1u);
+}
+
+// TS-2: the tick ends at any place of a reading while the handler cannot run. A count of the new tick
+// with a position of the old one would be nearly a whole tick ahead.
+TEST(systick, a_reading_in_a_critical_section_is_one_moment) {
+    constexpr std::uint32_t cycles = 499;
+    port::systick::start({.cycles_per_tick = cycles});
+    std::uint32_t wander = 1;
+    std::uint32_t torn = 0;
+    for (int round = 0; round < 1'000; ++round) {
+        wander = wander * 1'664'525 + 1'013'904'223;
+        for (std::uint32_t i = wander >> 26; i != 0; --i)
+            asm volatile("nop");
+        const port::critical_section section;
+        const auto first = port::systick::read().ticks;
+        port::systick::reading next = port::systick::read();
+        while (next.ticks == first)
+            next = port::systick::read();
+        torn += next.ticks == first + 1 && next.cycles < cycles / 2 ? 0 : 1;
+    }
+    port::systick::stop();
+    EXPECT_EQ(torn, 0u);
 }
 
 // TS-2: no torn reading over thousands of ticks, however the reading and the interrupt meet.
