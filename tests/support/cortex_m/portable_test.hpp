@@ -139,23 +139,27 @@ inline bool holds_bool(const site& where, bool condition) noexcept {
         suite##_##name##_entry = &suite##_##name##_case;                                          \
     static void suite##_##name##_body()
 
+// In a lambda of its own, so that expectations may stand inside the arguments of others.
+#define TACTUS_TEST_SITE(text)                                               \
+    []() -> const ::tactus_test::site& {                                     \
+        static constexpr ::tactus_test::site here{__FILE__, text, __LINE__}; \
+        return here;                                                         \
+    }()
+
 // What an expectation does when it does not hold is the last argument: nothing, or return.
-#define TACTUS_TEST_COMPARE(compare, symbol, a, b, otherwise)                                 \
-    do {                                                                                      \
-        static constexpr ::tactus_test::site tactus_test_site{__FILE__, #a " " symbol " " #b, \
-                                                              __LINE__};                      \
-        if (!::tactus_test::holds<::tactus_test::compare>(tactus_test_site, a, b)) {          \
-            otherwise;                                                                        \
-        }                                                                                     \
+#define TACTUS_TEST_COMPARE(compare, symbol, a, b, otherwise)                                     \
+    do {                                                                                          \
+        if (!::tactus_test::holds<::tactus_test::compare>(TACTUS_TEST_SITE(#a " " symbol " " #b), \
+                                                          a, b)) {                                \
+            otherwise;                                                                            \
+        }                                                                                         \
     } while (false)
-#define TACTUS_TEST_BOOL(wanted, condition, otherwise)                                             \
-    do {                                                                                           \
-        static constexpr ::tactus_test::site tactus_test_site{__FILE__, #condition " is " #wanted, \
-                                                              __LINE__};                           \
-        if (!::tactus_test::holds_bool(tactus_test_site,                                           \
-                                       static_cast<bool>(condition) == wanted)) {                  \
-            otherwise;                                                                             \
-        }                                                                                          \
+#define TACTUS_TEST_BOOL(wanted, condition, otherwise)                              \
+    do {                                                                            \
+        if (!::tactus_test::holds_bool(TACTUS_TEST_SITE(#condition " is " #wanted), \
+                                       static_cast<bool>(condition) == wanted)) {   \
+            otherwise;                                                              \
+        }                                                                           \
     } while (false)
 
 #define EXPECT_TRUE(condition) TACTUS_TEST_BOOL(true, condition, (void)0)

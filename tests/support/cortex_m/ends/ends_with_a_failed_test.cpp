@@ -35,6 +35,10 @@ TEST(expectations, hold) {
     EXPECT_EQ(std::optional<unsigned>(), std::nullopt);
     EXPECT_EQ(next(), 1);
     EXPECT_EQ(calls, 1);  // evaluated once
+    EXPECT_TRUE([] {
+        EXPECT_TRUE(true);  // inside the argument of another
+        return true;
+    }());
     if (calls == 1)
         EXPECT_TRUE(true);
     else
