@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PT-9, TS-5: what one side counts in a word that wraps, the other unfolds into 64 bits. The word is
-// 32 bits on Cortex-M and 64 on the host; every test starts near its maximum.
+// PT-9, TS-5: what one side counts in a word that wraps, the other unfolds into 64 bits. The word
+// is 32 bits on Cortex-M and 64 on the host; every test starts near its maximum.
 #include <tactus/port/port.hpp>
 
 #include <cstdint>

@@ -2,9 +2,10 @@
 //
 // PT-3: read-modify-writes of main and of an interrupt handler on the same cell lose nothing.
 //
-// Method: SysTick fires every few hundred instructions while main works in a loop of varying length,
-// so over thousands of interrupts every gap between two instructions of the work is hit. The handler
-// changes the cell in a way that can be told from what main does; at the end the sum must be exact.
+// Method: SysTick fires every few hundred instructions while main works in a loop of varying
+// length, so over thousands of interrupts every gap between two instructions of the work is hit.
+// The handler changes the cell in a way that can be told from what main does; at the end the sum
+// must be exact.
 #include <tactus/port/systick.hpp>
 
 #include <cstdint>
@@ -161,8 +162,8 @@ TEST(systick, a_reading_counts_a_tick_that_is_pending) {
     EXPECT_EQ(port::systick::count(), 1u);
 }
 
-// TS-2: the tick ends at any place of a reading while the handler cannot run. A count of the new tick
-// with a position of the old one would be nearly a whole tick ahead.
+// TS-2: the tick ends at any place of a reading while the handler cannot run. A count of the new
+// tick with a position of the old one would be nearly a whole tick ahead.
 TEST(systick, a_reading_in_a_critical_section_is_one_moment) {
     constexpr std::uint32_t cycles = 499;
     port::systick::start({.cycles_per_tick = cycles});

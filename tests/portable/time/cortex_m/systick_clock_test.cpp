@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint32_t hz = port::board::core_clock_hz;
 constexpr std::uint32_t readings_max = 200'000;  // more than any wait here takes
 
-// Reads until `ticks` ticks have passed and returns how many readings were less than the one before.
+// Reads until `ticks` ticks have passed; counts how many readings were less than the one before.
 struct reading_counts {
     std::uint32_t readings = 0;
     std::uint32_t backward = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BBC micro:bit (nRF51822, Cortex-M0), as QEMU models it. The folder is chosen by the toolchain file.
+// BBC micro:bit (nRF51822, Cortex-M0), as QEMU models it.
+//
+// The toolchain file chooses the folder.
 #pragma once
 
 #include <cstdint>

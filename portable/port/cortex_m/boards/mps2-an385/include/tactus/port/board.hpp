@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPS2 with image AN385 (Cortex-M3), as QEMU models it. The folder is chosen by the toolchain file.
+// MPS2 with image AN385 (Cortex-M3), as QEMU models it.
+//
+// The toolchain file chooses the folder.
 #pragma once
 
 #include <cstdint>
