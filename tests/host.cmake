@@ -3,7 +3,7 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 
 # Tests of the tree itself (rules, layers, headers, installation): once per compiler is enough.
-if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ)
   add_subdirectory(layering)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     include(tidy.cmake)

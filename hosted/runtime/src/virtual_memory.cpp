@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t small_page = 4096;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-// What the second-level TLB of a present core reaches with small pages: below that huge ones gain
-// nothing, and rounding up to them would cost.
-constexpr std::size_t small_part = 4 * huge_page;
+// Below this the TLB of a present core is not the bottleneck: huge pages gain little there, and
+// rounding up to them would cost.
+constexpr std::size_t small_part = 2 * huge_page;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept {
     return (bytes + unit - 1) / unit * unit;

@@ -10,11 +10,11 @@ const char* to_text(clock_kind kind) noexcept {
     case clock_kind::deterministic:
         return "deterministic";
     case clock_kind::realtime_host:
-        return "realtime host";
+        return "realtime_host";
     case clock_kind::realtime_hardware:
-        return "realtime hardware";
+        return "realtime_hardware";
     }
-    return "unknown clock kind";
+    return "unknown clock_kind";
 }
 
 }  // namespace tactus::inline v0

@@ -20,7 +20,7 @@ const char* to_text(tick_state state) noexcept {
     case tick_state::suspended:
         return "suspended";
     }
-    return "unknown tick state";
+    return "unknown tick_state";
 }
 
 tick_source::tick_source(const options& o) noexcept

@@ -106,9 +106,10 @@ duration basic_timer_wheel<Index>::checked_resolution(const options& o) noexcept
 template <class Index>
 basic_timer_wheel<Index>::basic_timer_wheel(const options& o) noexcept
     : scale_(checked_resolution(o)),
-      max_timer_ns_(o.max_timer_duration <= duration::zero()
-                        ? 0
-                        : static_cast<std::uint64_t>(o.max_timer_duration.ns())),
+      last_deadline_ns_(scale_.begin_of(scale_.floor(instant::never())).ns()),
+      max_timer_ns_(
+          std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(o.max_timer_duration.ns(), 0)),
+                   last_deadline_ns_)),
       max_wheel_ticks_(std::min(scale_.ticks_in(o.max_wheel_duration), wheel_span - 1)),
       window_ticks_(std::min(scale_.ticks_in(o.coalescing.window), window_ticks_max)),
       group_min_(o.coalescing.group_min),
@@ -126,12 +127,12 @@ template <class Index>
 std::expected<tick, timer_error> basic_timer_wheel<Index>::unusual_deadline(
     instant now, duration delay) const noexcept {
     if (delay <= duration::zero())
-        return scale_.ceil(now + delay);
+        return scale_.ceil(std::min(now + delay, instant::from_ns(last_deadline_ns_)));
     const auto delay_ns = static_cast<std::uint64_t>(delay.ns());
     if (delay_ns > max_timer_ns_)
         return std::unexpected(error(timer_errc::duration_exceeded, delay_ns, max_timer_ns_));
-    return std::unexpected(
-        error(timer_errc::deadline_overflow, delay_ns, instant::never().ns() - now.ns()));
+    return std::unexpected(error(timer_errc::deadline_overflow, delay_ns,
+                                 saturating_sub(last_deadline_ns_, now.ns())));
 }
 
 template <class Index>
@@ -140,16 +141,21 @@ auto basic_timer_wheel<Index>::insert(instant now, duration delay, std::uint64_t
     const auto deadline = deadline_tick(now, delay);
     if (!deadline) [[unlikely]]
         return std::unexpected(deadline.error());
+    const tick before = now_;
     if (size() == 0) [[unlikely]]
         pass_idle_time(now);
     if (!has_slot(*deadline) && goes_to_overflow(*deadline) && !overflow_.reserve_one())
-        [[unlikely]]
+        [[unlikely]] {
+        set_idle_time(before);
         return std::unexpected(
             error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
+    }
     const Index index = nodes_.acquire();
-    if (index == none) [[unlikely]]
+    if (index == none) [[unlikely]] {
+        set_idle_time(before);
         return std::unexpected(
             error(timer_errc::capacity_exceeded, size(), capacity() - retired_count()));
+    }
     node& n = nodes_[index];
     n.payload = payload;
     const std::uint32_t generation = n.generation;
@@ -162,10 +168,16 @@ auto basic_timer_wheel<Index>::insert(instant now, duration delay, std::uint64_t
 template <class Index>
 void basic_timer_wheel<Index>::pass_idle_time(instant now) noexcept {
     const tick today = scale_.floor(now);
-    if (advancing_ || today <= now_)
+    if (!advancing_ && today > now_)
+        set_idle_time(today);
+}
+
+template <class Index>
+void basic_timer_wheel<Index>::set_idle_time(tick now) noexcept {
+    if (now == now_)
         return;
-    now_ = today;
-    set_position(today);
+    now_ = now;
+    set_position(now);
 }
 
 template <class Index>
@@ -220,21 +232,26 @@ inline void basic_timer_wheel<Index>::place(Index index, tick deadline) noexcept
         next_ = deadline;
 }
 
-// W2. A deadline equal to the position shares all digits with it and goes to its slot of level 0,
-// to be fired now.
+// The slot of a deadline (W2). One equal to the position shares all digits with it and has its slot
+// in level 0, to be fired now.
+template <class Index>
+inline unsigned basic_timer_wheel<Index>::slot_of(std::uint32_t deadline_low) const noexcept {
+    const unsigned level = highest_digit(deadline_low ^ static_cast<std::uint32_t>(position_));
+    return slot_id(level, digit_of(deadline_low, level));
+}
+
 template <class Index>
 inline void basic_timer_wheel<Index>::place_in_slot(Index index, tick deadline) noexcept {
     const auto low = static_cast<std::uint32_t>(deadline);
-    const std::uint32_t differing = low ^ static_cast<std::uint32_t>(position_);
-    const unsigned level = highest_digit(differing);
     nodes_[index].deadline_low = low;
-    lists_.append(slot_id(level, digit_of(low, level)), index);
+    lists_.append(slot_of(low), index);
 }
 
 template <class Index>
 void basic_timer_wheel<Index>::set_position(tick position) noexcept {
     position_ = position;
-    horizon_ = std::min(saturating_add(position, max_wheel_ticks_), position | (wheel_span - 1));
+    const tick to_end_of_turn = ~position & (wheel_span - 1);
+    horizon_ = position + std::min(max_wheel_ticks_, to_end_of_turn);
     room_ = saturating_sub(horizon_, now_);
 }
 
@@ -333,28 +350,34 @@ bool basic_timer_wheel<Index>::step(tick limit) noexcept {
     set_position(begin);
     if (level != 0)
         cascade(slot_id(level, static_cast<unsigned>(digit)));
-    enter(begin);
+    promote();
     firing_ = slot_id(0, digit_of(position_, 0));
     return true;
 }
 
-// Moves the position and takes from overflow what now belongs into the wheel. That happens before
-// anybody can insert at the new position, so an older entry is always in front of a younger one of
-// the same deadline.
 template <class Index>
 inline void basic_timer_wheel<Index>::enter(tick position) noexcept {
     set_position(position);
+    promote();
+}
+
+// Takes from overflow what belongs into the wheel now that the position has moved. That happens
+// before anybody can insert at the new position, so an older entry is always in front of a younger
+// one of the same deadline.
+template <class Index>
+inline void basic_timer_wheel<Index>::promote() noexcept {
     while (!overflow_.empty() && fits_wheel(overflow_.top().deadline)) [[unlikely]] {
         const auto entry = overflow_.pop();
         place_in_slot(entry.node, entry.deadline);
     }
 }
 
-// Moves the entries of a slot whose time has come to lower levels, in order.
+// Moves the entries of a slot whose time has come to lower levels, which are empty: taken from the
+// tail and pushed to the front they keep their order.
 template <class Index>
 void basic_timer_wheel<Index>::cascade(unsigned where) noexcept {
-    // The upper half of their deadlines is the position's.
-    lists_.drain(where, [&](Index i) { place_in_slot(i, nodes_[i].deadline_low); });
+    lists_.drain_backwards(where,
+                           [&](Index i) { lists_.push_front(slot_of(nodes_[i].deadline_low), i); });
 }
 
 template <class Index>

@@ -27,5 +27,6 @@
 
 #if __has_include(<tactus/runtime/steady_clock.hpp>)
 #include <tactus/runtime/steady_clock.hpp>
+#include <tactus/runtime/timer_memory.hpp>
 #include <tactus/runtime/virtual_memory.hpp>
 #endif

@@ -3,7 +3,7 @@
 // Virtual memory: a region that reserves its addresses at once and takes pages only as it grows.
 //
 // Reserving costs no memory, so the maximum may be generous: growth never moves a byte and
-// shrinking gives pages back to the system. Beyond its first 8 MiB a region asks for huge pages,
+// shrinking gives pages back to the system. Beyond its first 4 MiB a region asks for huge pages,
 // which is what random access over many megabytes needs most.
 //
 // Thread safety: none; a region has one user.

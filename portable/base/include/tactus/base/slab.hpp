@@ -68,7 +68,8 @@ public:
           usable_(usable_cells()),
           first_generation_(o.first_generation),
           retire_at_(o.first_generation + o.generation_count),
-          next_first_generation_(o.first_generation) {
+          farthest_generation_(o.first_generation),
+          fresh_generation_(o.first_generation) {
         TACTUS_CHECK(1, o.capacity > 0);
         TACTUS_CHECK(2, o.capacity <= capacity_limit);
         TACTUS_CHECK(3, o.memory->size_max() >= o.capacity * sizeof(Cell));
@@ -112,8 +113,8 @@ public:
         }
         // The farthest generation decides where untouched cells start after memory was released
         // (S3).
-        if (cell.generation - first_generation_ > next_first_generation_ - first_generation_)
-            next_first_generation_ = cell.generation;
+        if (cell.generation - first_generation_ > farthest_generation_ - first_generation_)
+            farthest_generation_ = cell.generation;
         cell.next = free_;
         free_ = index;
     }
@@ -137,7 +138,7 @@ public:
         if (handle.index >= fresh_high_ || handle.generation % 2 == 0)
             return false;
         const std::uint32_t newest =
-            handle.index < fresh_ ? cells_[handle.index].generation : next_first_generation_;
+            handle.index < fresh_ ? cells_[handle.index].generation : fresh_generation_;
         return handle.generation - first_generation_ <= newest - first_generation_;
     }
 
@@ -154,6 +155,7 @@ public:
         // Cells that stay keep their generations; the free list is rebuilt over them in index
         // order.
         fresh_ = static_cast<Index>(usable_);
+        fresh_generation_ = farthest_generation_;
         free_ = none;
         for (Index i = fresh_; i-- > 0;) {
             cells_[i].next = free_;
@@ -182,7 +184,7 @@ private:
         if (fresh_high_ < fresh_)
             fresh_high_ = fresh_;
         new (&cells_[index]) Cell{};
-        cells_[index].generation = next_first_generation_;
+        cells_[index].generation = fresh_generation_;
         return index;
     }
 
@@ -207,8 +209,9 @@ private:
     std::size_t live_count_ = 0;
     std::size_t retired_count_ = 0;
     std::uint32_t first_generation_;
-    std::uint32_t retire_at_;              // reaching it retires the cell
-    std::uint32_t next_first_generation_;  // where an untouched cell starts
+    std::uint32_t retire_at_;            // reaching it retires the cell
+    std::uint32_t farthest_generation_;  // that any cell has reached
+    std::uint32_t fresh_generation_;     // where an untouched cell starts
     Index free_ = none;
     Index fresh_ = 0;       // cells below have been used
     Index fresh_high_ = 0;  // the highest fresh_ has ever been

@@ -113,7 +113,7 @@ public:
     /// What accumulated since the last pull, or nothing. Nothing while suspended: the ticks are
     /// kept.
     [[nodiscard]] std::optional<tick_event> try_pull() noexcept { return source_->try_pull(); }
-    /// The worse of what the last pull found and what waits now.
+    /// The worse of what the last pull found and what waits now; suspended also after a stop.
     [[nodiscard]] tick_status status() const noexcept { return source_->status(); }
     /// Ticks counted and not yet pulled.
     [[nodiscard]] std::uint64_t pending() const noexcept { return source_->pending(); }

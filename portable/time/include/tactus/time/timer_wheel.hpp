@@ -99,7 +99,7 @@ struct timer_wheel_options {
     std::uint32_t generation_count = 0;  // see slab
 };
 
-/// `Index` is the width of the links: 32 bits, or 16 for devices (up to 65,534 timers, a quarter of
+/// `Index` is the width of the links: 32 bits, or 16 for devices (up to 65,535 timers, a quarter of
 /// the slot memory).
 template <class Index>
 class basic_timer_wheel {
@@ -117,10 +117,10 @@ public:
     /// Bytes the node region must be able to hold for so many timers, and the overflow region for
     /// so many entries.
     [[nodiscard]] static constexpr std::size_t node_bytes(std::size_t timers) noexcept {
-        return timers * sizeof(node);
+        return saturating_mul(timers, sizeof(node));
     }
     [[nodiscard]] static constexpr std::size_t overflow_bytes(std::size_t entries) noexcept {
-        return entries * sizeof(typename heap::entry);
+        return saturating_mul(entries, sizeof(typename heap::entry));
     }
 
     /// Builds a wheel, or says what is wrong with the options: invalid_resolution,
@@ -141,14 +141,16 @@ public:
     /// advance.
     ///
     /// `now` is the caller's clock at registration: the wheel may not have been advanced for a long
-    /// time. Errors: duration_exceeded, deadline_overflow, capacity_exceeded, overflow_exceeded.
-    /// Nothing has changed then.
+    /// time. If nothing is pending, the wheel's own time moves on to `now`, so that an idle time
+    /// does not make the deadline a far one; an advance to an earlier tick is time_went_back then.
+    /// Errors: duration_exceeded, deadline_overflow, capacity_exceeded, overflow_exceeded. Nothing
+    /// has changed then.
     [[nodiscard]] std::expected<timer_handle, timer_error> insert(instant now, duration delay,
                                                                   std::uint64_t payload) noexcept;
 
     /// Takes a pending timer out; its node is free at once. False: it has fired, was cancelled, or
-    /// never existed. A handle that this wheel cannot have given out is a bug of the caller: check
-    /// timer_wheel:2 in debug builds.
+    /// never existed, as a default-constructed handle. Any other handle that this wheel cannot have
+    /// given out is a bug of the caller: check timer_wheel:2 in debug builds.
     bool cancel(timer_handle handle) noexcept;
 
     /// Moves a pending timer to `now + delay`, ordered as if registered now. The handle stays
@@ -167,7 +169,7 @@ public:
     std::expected<std::size_t, timer_error> advance(instant now, Sink&& sink);
 
     /// The tick at which the next advance will fire something: exact, the current tick if something
-    /// is due already.
+    /// is due already. Asked by a sink, the tick of what fires next, in this advance or another.
     [[nodiscard]] std::optional<tick> next_deadline() const noexcept {
         if (next_ == next_unknown) [[unlikely]]
             return find_next_deadline();
@@ -209,11 +211,10 @@ private:
     [[nodiscard]] std::expected<tick, timer_error> deadline_tick(instant now,
                                                                  duration delay) const noexcept {
         const auto delay_ns = static_cast<std::uint64_t>(delay.ns());
-        const std::uint64_t deadline_ns = now.ns() + delay_ns;
-        // One comparison each for 0 < delay <= max and for the sum not having wrapped.
-        if (delay_ns - 1 >= max_timer_ns_ || deadline_ns < delay_ns) [[unlikely]]
+        // One comparison each for 0 < delay <= max and for now + delay <= the last deadline.
+        if (delay_ns - 1 >= max_timer_ns_ || now.ns() > last_deadline_ns_ - delay_ns) [[unlikely]]
             return unusual_deadline(now, delay);
-        return scale_.ceil(instant::from_ns(deadline_ns));
+        return scale_.ceil(instant::from_ns(now.ns() + delay_ns));
     }
 
     // True when an entry with this deadline belongs into the wheel now (W2).
@@ -226,8 +227,10 @@ private:
         return deadline > now_ && !fits_wheel(deadline);
     }
     void pass_idle_time(instant now) noexcept;
+    void set_idle_time(tick now) noexcept;
     void place(Index index, tick deadline) noexcept;
     void place_in_slot(Index index, tick deadline) noexcept;
+    [[nodiscard]] unsigned slot_of(std::uint32_t deadline_low) const noexcept;
     void set_position(tick position) noexcept;
     void displace(Index index) noexcept;
     void release_if_empty() noexcept;
@@ -240,6 +243,7 @@ private:
     [[nodiscard]] bool take_from(unsigned where, expired_timer& out) noexcept;
     [[nodiscard]] bool step(tick limit) noexcept;
     void enter(tick position) noexcept;
+    void promote() noexcept;
     void cascade(unsigned where) noexcept;
     void move_list(unsigned from, unsigned to) noexcept;
 
@@ -263,7 +267,8 @@ private:
 
     // Constant after construction.
     tick_scale scale_;
-    std::uint64_t max_timer_ns_;
+    std::uint64_t last_deadline_ns_;  // where the last whole tick before the end of time begins
+    std::uint64_t max_timer_ns_;      // at most that
     tick max_wheel_ticks_;
     tick window_ticks_;
     std::uint32_t group_min_;
@@ -295,14 +300,11 @@ using small_timer_wheel = basic_timer_wheel<std::uint16_t>;
 
 template <class Index>
 inline bool basic_timer_wheel<Index>::take_from(unsigned where, expired_timer& out) noexcept {
-    const Index index = lists_.head(where);
+    const Index index = lists_.pop_front(where);
     if (index == none)
         return false;
-    lists_.prefetch_ahead(index);
     const node& n = nodes_[index];
-    const slab_handle handle = nodes_.handle_of(index);
-    out = {n.payload, whole_deadline(n.deadline_low), {handle.index, handle.generation}};
-    lists_.unlink(index);
+    out = {n.payload, whole_deadline(n.deadline_low), {index, n.generation}};
     nodes_.release(index);
     return true;
 }

@@ -8,9 +8,12 @@
 // bytes less per slot, and a device has no cache to wait for.
 //
 // A long list is a chain of cache misses, each waiting for the one before. So a list remembers the
-// last few nodes appended; appending gives the oldest of them a hint to the new node. Whoever walks
-// the list prefetches the hint, and the misses overlap. A hint may be stale: it is only ever
-// prefetched.
+// last few nodes it was given, and nodes carry a hint to a node a few places on, in the direction
+// in which the list will be walked; the walker prefetches it and the misses overlap. Slots above
+// level 0 are emptied from the tail, pushing to the front of the slots below, which are empty then:
+// that keeps the order, and when a node is pushed those behind it are known. So an appended node
+// gets its hint for nothing, and only level 0, which fires from the head, is hinted forwards. A
+// hint may be stale: it is only ever prefetched.
 //
 // Slots above level 0 also remember their earliest deadline, so that next_deadline() need not walk.
 // When that entry leaves, the slot's earliest is unknown until somebody asks, who then walks once.
@@ -57,17 +60,26 @@ public:
         return occupied_[level];
     }
 
+    /// Links a node behind all others of the list.
     void append(unsigned where, Index index) noexcept {
         list& l = lists_[where];
         node& n = nodes_[index];
         n.where = static_cast<std::uint16_t>(where);
-        n.prev = l.tail;
-        if (l.tail == none) [[unlikely]] {
-            l.start(n, index);
-            occupied_[where / slots_per_level].set(where % slots_per_level);
-        } else {
-            l.extend(nodes_, n, index);
-        }
+        if (l.tail == none) [[unlikely]]
+            start(l, where, index);
+        else
+            l.append(nodes_, n, index);
+    }
+
+    /// Links a node before all others of the list.
+    void push_front(unsigned where, Index index) noexcept {
+        list& l = lists_[where];
+        node& n = nodes_[index];
+        n.where = static_cast<std::uint16_t>(where);
+        if (l.tail == none)
+            start(l, where, index);
+        else
+            l.push_front(nodes_, n, index, where < slots_per_level);
     }
 
     void unlink(Index index) noexcept {
@@ -78,24 +90,43 @@ public:
             occupied_[n.where / slots_per_level].clear(n.where % slots_per_level);
     }
 
-    /// Empties a slot's list and calls visit(index) for each node that was in it, in order; visit
-    /// may append the node elsewhere.
+    /// Takes the first node out, or returns none.
+    [[nodiscard]] Index pop_front(unsigned where) noexcept {
+        list& l = lists_[where];
+        const Index index = l.head(nodes_);
+        if (index == none)
+            return none;
+        prefetch_ahead(index);
+        if (l.tail == index) {
+            l.tail = none;
+            occupied_[where / slots_per_level].clear(where % slots_per_level);
+        } else {
+            l.drop_head(nodes_, nodes_[index].next);
+        }
+        return index;
+    }
+
+    /// Empties a list and calls visit(index) for each node that was in it, in order; visit may link
+    /// the node elsewhere.
     template <class Visit>
     void drain(unsigned where, Visit&& visit) noexcept {
-        list& l = lists_[where];
-        const Index last = l.tail;
-        if (last == none)
-            return;
-        Index i = l.head(nodes_);
-        l.tail = none;
-        occupied_[where / slots_per_level].clear(where % slots_per_level);
-        for (;;) {
-            const Index next = nodes_[i].next;
+        Index i = head(where);
+        const Index last = take(where);
+        while (i != none) {
+            const Index next = i == last ? none : nodes_[i].next;
+            visit(i);
+            i = next;
+        }
+    }
+
+    /// The same from the tail to the head.
+    template <class Visit>
+    void drain_backwards(unsigned where, Visit&& visit) noexcept {
+        for (Index i = take(where); i != none;) {
+            const Index previous = nodes_[i].prev;
             prefetch_ahead(i);
             visit(i);
-            if (i == last)
-                return;
-            i = next;
+            i = previous;
         }
     }
 
@@ -111,10 +142,8 @@ public:
         const list& l = lists_[where];
         if (l.knows_earliest())
             return l.earliest_deadline();
-        Index i = l.head(nodes_);
-        std::uint32_t least = nodes_[i].deadline_low;
-        while (i != l.tail) {
-            i = nodes_[i].next;
+        std::uint32_t least = nodes_[l.tail].deadline_low;
+        for (Index i = l.tail; i != none; i = nodes_[i].prev) {
             prefetch_ahead(i);
             if (nodes_[i].deadline_low < least)
                 least = nodes_[i].deadline_low;
@@ -124,6 +153,20 @@ public:
     }
 
 private:
+    void start(auto& l, unsigned where, Index index) noexcept {
+        nodes_[index].prev = none;
+        l.start(nodes_[index], index);
+        occupied_[where / slots_per_level].set(where % slots_per_level);
+    }
+
+    // Forgets a list, and returns its tail.
+    [[nodiscard]] Index take(unsigned where) noexcept {
+        const Index last = lists_[where].tail;
+        lists_[where].tail = none;
+        occupied_[where / slots_per_level].clear(where % slots_per_level);
+        return last;
+    }
+
     // 32-bit links: half a cache line.
     struct alignas(32) far_list {
         static constexpr std::size_t remembered = 4;  // a power of two
@@ -143,14 +186,35 @@ private:
             earliest_known = 1;
             recent.fill(index);
         }
-        void extend(node* nodes, node& n, Index index) noexcept {
+        void append(node* nodes, node& n, Index index) noexcept {
+            n.prev = tail;
             nodes[tail].next = index;
             tail = index;
+            n.hint = remember(n, index);
+        }
+        void push_front(node* nodes, node& n, Index index, bool walked_forwards) noexcept {
+            n.prev = none;
+            n.next = first;
+            nodes[first].prev = index;
+            first = index;
+            const Index behind = remember(n, index);
+            if (walked_forwards)
+                n.hint = behind;
+            else
+                nodes[behind].hint = index;
+        }
+        void drop_head(node* nodes, Index second) noexcept {
+            first = second;
+            nodes[second].prev = none;
+        }
+        // Returns the node that came `remembered` before this one.
+        Index remember(const node& n, Index index) noexcept {
             if (n.deadline_low < earliest)
                 earliest = n.deadline_low;
-            nodes[recent[oldest]].hint = index;
+            const Index old = recent[oldest];
             recent[oldest] = index;
             oldest = (oldest + 1u) % remembered;
+            return old;
         }
         void remove(node* nodes, const node& n, Index index) noexcept {
             if (n.prev == none)
@@ -183,10 +247,21 @@ private:
             n.next = index;
             tail = index;
         }
-        void extend(node* nodes, node& n, Index index) noexcept {
+        void append(node* nodes, node& n, Index index) noexcept {
+            n.prev = tail;
             n.next = nodes[tail].next;
             nodes[tail].next = index;
             tail = index;
+        }
+        void drop_head(node* nodes, Index second) noexcept {
+            nodes[tail].next = second;
+            nodes[second].prev = none;
+        }
+        void push_front(node* nodes, node& n, Index index, bool) noexcept {
+            n.prev = none;
+            n.next = nodes[tail].next;
+            nodes[n.next].prev = index;
+            nodes[tail].next = index;
         }
         void remove(node* nodes, const node& n, Index index) noexcept {
             nodes[n.prev == none ? tail : n.prev].next = n.next;

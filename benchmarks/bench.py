@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the benchmarks, ours and the peers in turn, and prints medians, spread and ratios.
+
+usage: ./bench [SUITE ...] [--quick] [--no-peers] [--rounds N] [--install-peers]
+       ./bench --compare BASE.json [RESULTS.json] [--threshold 0.05]
+
+Each round starts every program once (ours, peer, peer, ours, ...), so that what else the machine does falls on all
+alike. The main figure is CPU time per operation; wall time stands beside it. Results go to build/bench/results.json:
+a list of {id, suite, case, n, workers, unit, ours, peer, peer_value, ratio, wall, spread}, one entry per peer and one
+without; ratio > 1 means ours is better.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+root = pathlib.Path(__file__).resolve().parent.parent
+binaries = root / "build" / "release" / "benchmarks"
+results_file = root / "build" / "bench" / "results.json"
+
+# A suite: its program, its sizes (all, quick), its peers and the packages that have them.
+suites = {
+    "timers": {
+        "program": "bench_timers",
+        "sizes": [1_000, 100_000, 1_000_000, 10_000_000],
+        "quick": [1_000, 100_000],
+        "peers": {"asio": "libboost-dev", "libuv": "libuv1-dev", "priority_queue": None, "multimap": None},
+    },
+}
+# What to reach (80-performance), by id, case and n. Reached means within 1.3 times on a quiet machine.
+targets = {
+    ("PF-20", "insert"): {100_000: 6, 1_000_000: 7},
+    ("PF-21", "cancel, random order"): {100_000: 6, 1_000_000: 15},
+    ("PF-22", "reschedule, random order"): {100_000: 20, 1_000_000: 90},
+    ("PF-23", "expire with cascade"): {100_000: 30, 1_000_000: 55},
+    ("PF-24", "next deadline"): {1_000: 1, 100_000: 1, 1_000_000: 1, 10_000_000: 1},
+    ("PF-25", "bytes per timer"): {100_000: 36, 1_000_000: 36, 10_000_000: 36},
+}
+tolerance = 1.3
+
+
+def run_once(program, subject, n):
+    """One round of one subject: {(id, case): (unit, value, wall)}, or None when this build does not have it."""
+    done = subprocess.run([binaries / program, subject, str(n)], capture_output=True, text=True)
+    if done.returncode == 3:
+        return None
+    if done.returncode != 0:
+        sys.exit(f"bench: {program} {subject} {n} ended with {done.returncode}: {done.stderr.strip()}")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return {(r["id"], r["case"]): (r["unit"], r["value"], r["wall"]) for r in rows}
+
+
+def progress(text):
+    """Shows what is being done in place, where somebody is looking."""
+    if sys.stderr.isatty():
+        print("\r" + text.ljust(78) + ("" if text else "\r"), end="", file=sys.stderr, flush=True)
+
+
+def run_suite(name, suite, sizes, rounds, with_peers, results):
+    subjects = ["ours"] + (list(suite["peers"]) if with_peers else [])
+    for n in sizes:
+        samples = {s: [] for s in subjects}
+        for round_number in range(rounds):
+            for subject in list(samples):
+                progress(f"{name} n={n:,}: round {round_number + 1} of {rounds}, {subject}")
+                rows = run_once(suite["program"], subject, n)
+                if rows is None:
+                    del samples[subject]
+                    progress("")
+                    print(f"skipped: {subject} is not installed "
+                          f"(package {suite['peers'][subject]}; ./bench --install-peers)")
+                else:
+                    samples[subject].append(rows)
+        progress("")
+        print_table(name, n, samples, results)
+
+
+def middle(samples, key, part):
+    return statistics.median(s[key][part] for s in samples if key in s)
+
+
+def print_table(suite, n, samples, results):
+    peers = [s for s in samples if s != "ours"]
+    print(f"\n{suite}, n = {n:,}: CPU ns per operation (median), ratio to ours behind each peer")
+    print(f"  {'id':6} {'case':34} {'ours':>8} {'spread':>7} {'wall':>8} {'target':>14}",
+          *(f"{p:>22}" for p in peers))
+    for key in samples["ours"][0]:
+        unit = samples["ours"][0][key][0]
+        values = sorted(s[key][1] for s in samples["ours"])
+        ours = statistics.median(values)
+        wall = middle(samples["ours"], key, 2)
+        spread = (values[-1] - values[0]) / ours if ours else 0
+        target = targets.get(key, {}).get(n)
+        verdict = "" if target is None else f"{target:g} " + ("reached" if ours <= tolerance * target else "MISSED")
+        line = f"  {key[0]:6} {key[1]:34} {ours:8.2f} {spread:6.0%} {wall:8.2f} {verdict:>14}"
+        entry = {"id": key[0], "suite": suite, "case": key[1], "n": n, "workers": 1, "unit": unit,
+                 "ours": round(ours, 3), "peer": None, "peer_value": None, "ratio": None,
+                 "wall": round(wall, 3), "spread": round(spread, 3)}
+        results.append(entry)
+        for peer in peers:
+            if not any(key in s for s in samples[peer]):
+                line += f" {'-':>22}"
+                continue
+            value = middle(samples[peer], key, 1)
+            ratio = value / ours if ours else float("inf")
+            line += f" {value:12.2f} ({ratio:6.1f}x)"
+            results.append({**entry, "peer": peer, "peer_value": round(value, 3), "ratio": round(ratio, 3)})
+        print(line)
+
+
+def compare(base_file, new_file, threshold):
+    def medians(file):
+        try:
+            rows = json.loads(pathlib.Path(file).read_text())
+            return {(r["suite"], r["id"], r["case"], r["n"], r["workers"]): r["ours"] for r in rows if not r["peer"]}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            sys.exit(f"bench: {file} is no result file: {error}")
+    base, new = medians(base_file), medians(new_file)
+    worse = 0
+    print(f"  {'id':6} {'case':40} {'n':>10} {'base':>9} {'now':>9} {'change':>8}")
+    for key in sorted(base.keys() | new.keys(), key=str):
+        if key not in base or key not in new:
+            print(f"  {key[1]:6} {key[2]:40} {key[3]:>10} only in {'base' if key in base else 'now'}")
+            continue
+        change = new[key] / base[key] - 1 if base[key] else 0
+        mark = ""
+        if change > threshold:
+            worse += 1
+            mark = "  worse"
+        print(f"  {key[1]:6} {key[2]:40} {key[3]:>10} {base[key]:9.2f} {new[key]:9.2f} {change:+8.1%}{mark}")
+    print(f"{worse} cases are more than {threshold:.0%} worse")
+    return 1 if worse else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./bench", usage=__doc__.split("usage: ")[1].split("\n\n")[0])
+    parser.add_argument("suites", nargs="*")
+    parser.add_argument("--quick", action="store_true", help="small sizes, 3 rounds")
+    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--compare", metavar="BASE.json")
+    parser.add_argument("--threshold", type=float, default=0.05)
+    a = parser.parse_args()
+    if a.compare:
+        return compare(a.compare, a.suites[0] if a.suites else results_file, a.threshold)
+    for name in a.suites:
+        if name not in suites:
+            sys.exit(f"bench: there is no suite '{name}'; there are: {', '.join(suites)}")
+    rounds = a.rounds or (3 if a.quick else 5)
+    results = []
+    started = time.time()
+    for name in a.suites or suites:
+        run_suite(name, suites[name], suites[name]["quick" if a.quick else "sizes"], rounds, not a.no_peers, results)
+    results_file.parent.mkdir(parents=True, exist_ok=True)
+    results_file.write_text(json.dumps(results, indent=1) + "\n")
+    print(f"\n{len(results)} results in {results_file.relative_to(root)}, {time.time() - started:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

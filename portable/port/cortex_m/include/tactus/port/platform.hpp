@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cortex-M port: one core, interrupt handlers instead of threads. Implements the contract in
+// <tactus/port/port.hpp>; include that, not this.
+//
+// Cores with exclusive access (M3, M33) use std::atomic for everything. On a core without it (M0)
+// std::atomic has only loads and stores; a read-modify-write is a load and a store between which no
+// interrupt is taken. The choice is one constant, so a cell looks the same on both.
+//
+// Thread rule: everything here may be called from interrupt handlers, except that a counter64 has
+// one owner.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+namespace tactus::inline v0::port {
+
+/// Masks interrupts while it lives and then restores what was before, so sections nest.
+class critical_section {
+public:
+    critical_section() noexcept {
+        // The clobber keeps memory accesses of the section behind the mask.
+        asm volatile("mrs %0, primask\n\tcpsid i" : "=r"(primask_)::"memory");
+    }
+    ~critical_section() { asm volatile("msr primask, %0" ::"r"(primask_) : "memory"); }
+    critical_section(const critical_section&) = delete;
+    critical_section& operator=(const critical_section&) = delete;
+
+private:
+    std::uint32_t primask_;
+};
+
+/// True on cores that can compare and swap (LDREX/STREX).
+inline constexpr bool has_exclusive_access = std::atomic<std::uint32_t>::is_always_lock_free;
+
+/// std::atomic with every order spelled out, or its masked twin for read-modify-writes. The masked
+/// accesses are relaxed: the section's ends order them for this core's handlers, and there is no
+/// other core.
+template <class T>
+class atomic {
+    static_assert(sizeof(T) <= 4, "portable atomics are at most 32 bits or a pointer");
+
+public:
+    explicit constexpr atomic(T initial) noexcept : cell_(initial) {}
+    atomic(const atomic&) = delete;
+    atomic& operator=(const atomic&) = delete;
+
+    [[nodiscard]] T load(std::memory_order order) const noexcept { return cell_.load(order); }
+    void store(T value, std::memory_order order) noexcept { cell_.store(value, order); }
+
+    T exchange(T value, [[maybe_unused]] std::memory_order order) noexcept {
+        if constexpr (has_exclusive_access)
+            return cell_.exchange(value, order);
+        else
+            return masked([value](T) { return value; });
+    }
+
+    [[nodiscard]] bool compare_exchange_weak(T& seen, T wanted,
+                                             [[maybe_unused]] std::memory_order success,
+                                             [[maybe_unused]] std::memory_order failure) noexcept {
+        if constexpr (has_exclusive_access)
+            return cell_.compare_exchange_weak(seen, wanted, success, failure);
+        else
+            return masked_compare_exchange(seen, wanted);
+    }
+    [[nodiscard]] bool compare_exchange_strong(
+        T& seen, T wanted, [[maybe_unused]] std::memory_order success,
+        [[maybe_unused]] std::memory_order failure) noexcept {
+        if constexpr (has_exclusive_access)
+            return cell_.compare_exchange_strong(seen, wanted, success, failure);
+        else
+            return masked_compare_exchange(seen, wanted);
+    }
+
+    T fetch_add(T n, [[maybe_unused]] std::memory_order order) noexcept
+        requires std::is_integral_v<T>
+    {
+        if constexpr (has_exclusive_access)
+            return cell_.fetch_add(n, order);
+        else
+            return masked([n](T old) { return static_cast<T>(bits(old) + bits(n)); });
+    }
+    T fetch_sub(T n, [[maybe_unused]] std::memory_order order) noexcept
+        requires std::is_integral_v<T>
+    {
+        if constexpr (has_exclusive_access)
+            return cell_.fetch_sub(n, order);
+        else
+            return masked([n](T old) { return static_cast<T>(bits(old) - bits(n)); });
+    }
+    T fetch_or(T n, [[maybe_unused]] std::memory_order order) noexcept
+        requires std::is_integral_v<T>
+    {
+        if constexpr (has_exclusive_access)
+            return cell_.fetch_or(n, order);
+        else
+            return masked([n](T old) { return static_cast<T>(bits(old) | bits(n)); });
+    }
+    T fetch_and(T n, [[maybe_unused]] std::memory_order order) noexcept
+        requires std::is_integral_v<T>
+    {
+        if constexpr (has_exclusive_access)
+            return cell_.fetch_and(n, order);
+        else
+            return masked([n](T old) { return static_cast<T>(bits(old) & bits(n)); });
+    }
+
+private:
+    // Unsigned, so that arithmetic wraps as std::atomic's does.
+    static constexpr std::uint32_t bits(T value) noexcept {
+        return static_cast<std::uint32_t>(value);
+    }
+
+    template <class Change>
+    T masked(Change change) noexcept {
+        const critical_section section;
+        const T old = cell_.load(std::memory_order_relaxed);
+        cell_.store(change(old), std::memory_order_relaxed);
+        return old;
+    }
+
+    bool masked_compare_exchange(T& seen, T wanted) noexcept {
+        const critical_section section;
+        const T old = cell_.load(std::memory_order_relaxed);
+        if (old != seen) {
+            seen = old;
+            return false;
+        }
+        cell_.store(wanted, std::memory_order_relaxed);
+        return true;
+    }
+
+    std::atomic<T> cell_;
+};
+
+class event_count {
+public:
+    using word = std::uint32_t;
+
+    event_count() = default;
+    explicit constexpr event_count(word start) noexcept : count_(start) {}
+
+    void add(word n) noexcept {
+        count_.fetch_add(n, std::memory_order_release);  // E-tick: -> read
+    }
+    [[nodiscard]] word read() const noexcept {
+        return count_.load(std::memory_order_acquire);  // E-tick
+    }
+
+private:
+    // E-tick "ticks counted": what a notifier did before add happens before what the reader does
+    // after seeing it.
+    atomic<word> count_{0};
+};
+
+class counter64 {
+public:
+    counter64() = default;
+    explicit constexpr counter64(std::uint64_t start) noexcept : value_(start) {}
+
+    [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+    std::uint64_t fold(event_count::word reading) noexcept {
+        // The difference of the lower halves is right across a wrap, as long as there was only one.
+        const event_count::word step = reading - static_cast<event_count::word>(value_);
+        value_ += step;
+        return step;
+    }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+/// These cores have no cache to fill ahead.
+inline void prefetch(const void*) noexcept {}
+
+}  // namespace tactus::inline v0::port
