@@ -142,13 +142,14 @@ auto basic_timer_wheel<Index>::insert(instant now, duration delay, std::uint64_t
     if (!deadline) [[unlikely]]
         return std::unexpected(deadline.error());
     const tick before = now_;
-    if (size() == 0) [[unlikely]]
-        pass_idle_time(now);
-    if (!has_slot(*deadline) && goes_to_overflow(*deadline) && !overflow_.reserve_one())
-        [[unlikely]] {
-        set_idle_time(before);
-        return std::unexpected(
-            error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
+    if (size() == 0 || !has_slot(*deadline)) [[unlikely]] {
+        if (size() == 0)
+            pass_idle_time(now);
+        if (goes_to_overflow(*deadline) && !overflow_.reserve_one()) {
+            set_idle_time(before);
+            return std::unexpected(
+                error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
+        }
     }
     const Index index = nodes_.acquire();
     if (index == none) [[unlikely]] {
