@@ -42,7 +42,11 @@ public:
         sequence_ = 0;
         size_ = 0;
         advancing_ = false;
+        capacity_ = o.timers_max;
     }
+
+    /// Nodes retire (TW-4), which is the wheel's affair: it says how many are left.
+    void limit_capacity(std::size_t capacity) noexcept { capacity_ = capacity; }
 
     [[nodiscard]] std::expected<void, tactus::timer_error> insert(tactus::instant now,
                                                                   tactus::duration delay,
@@ -57,9 +61,8 @@ public:
             now_ = position_ = std::max(now_, now.ns() / resolution_);
         // Which one is named when both limits are reached is not specified; the wheel names this.
         auto full = overflow_full(*deadline, overflow_size());
-        if (!full && size_ == options_.timers_max)
-            full = {tactus::timer_errc::capacity_exceeded, as_signed(size_),
-                    as_signed(options_.timers_max)};
+        if (!full && size_ == capacity_)
+            full = {tactus::timer_errc::capacity_exceeded, as_signed(size_), as_signed(capacity_)};
         if (full) {
             now_ = was[0];
             position_ = was[1];
@@ -250,6 +253,7 @@ private:
     }
 
     tactus::timer_wheel_options options_{};
+    std::size_t capacity_ = 0;
     std::uint64_t resolution_ = 1;
     tactus::tick wheel_ticks_ = 0;
     tactus::tick window_ = 0;

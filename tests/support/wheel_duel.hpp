@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 
@@ -21,6 +20,23 @@
 #include "wheel_program.hpp"
 
 namespace tactus_test {
+
+/// Memory that really grows and shrinks, over a fixed array; what is given back is spoilt (TW-11).
+class breathing_memory final : public tactus::memory_region {
+public:
+    explicit breathing_memory(std::span<std::byte> bytes) noexcept {
+        data_ = bytes.data();
+        size_max_ = bytes.size();
+    }
+    [[nodiscard]] bool resize(std::size_t bytes) noexcept override {
+        if (bytes > size_max_)
+            return false;
+        for (std::size_t i = bytes; i < size_; ++i)
+            data_[i] = std::byte{0x5b};
+        size_ = bytes;
+        return true;
+    }
+};
 
 /// `Handles`: how many of the newest registrations can be named. Large ones belong in static
 /// storage.
@@ -31,7 +47,12 @@ public:
 
     void begin(const wheel_config& config) noexcept {
         config_ = config;
-        tactus::timer_wheel_options options = memory_.options();
+        box_.clear();
+        static_cast<void>(nodes_.resize(0));
+        static_cast<void>(overflow_.resize(0));
+        tactus::timer_wheel_options options;
+        options.nodes = &nodes_;
+        options.overflow = &overflow_;
         options.resolution = tactus::duration::from_ns(config.resolution);
         options.start = at_ns(config.start);
         options.timers_max = config.timers_max;
@@ -40,6 +61,8 @@ public:
         options.max_timer_duration = tactus::duration::from_ns(config.max_timer);
         options.coalescing = {tactus::duration::from_ns(config.window), config.group_min};
         options.first_sequence = config.first_sequence;
+        options.retained = config.retained;
+        options.generation_count = config.generation_count;
         options.tag = 1;
         wheel_ = &box_.make(options);
         oracle_.reset(options);
@@ -141,6 +164,7 @@ private:
         const tactus::instant registered = clock_ - tactus::duration::from_ns(op.lag);
         const tactus::duration delay = tactus::duration::from_ns(op.ns);
         if (op.kind == op_kind::insert) {
+            oracle_.limit_capacity(config_.timers_max - wheel_->retired_count());
             const auto wanted = oracle_.insert(registered, delay, payload_of(issued_), issued_);
             const auto got = wheel_->insert(registered, delay, payload_of(issued_));
             expect_same_result(wanted, got, 0);
@@ -256,6 +280,8 @@ private:
         expect("overflow size", oracle_.overflow_size(), wheel_->overflow_size());
         expect("current tick", oracle_.now(), wheel_->now());
         expect("sequence", oracle_.sequence(), wheel_->sequence());
+        if (wheel_->size() == 0 && wheel_->retired_count() == 0)
+            expect("memory kept when empty", 1, wheel_->usable_count() <= config_.retained);
         if (wheel_->size() == wheel_->overflow_size())
             for (std::size_t level = 0; level < 4; ++level)
                 expect("slots are empty", 1, wheel_->occupied(level).empty());
@@ -282,7 +308,10 @@ private:
         digest_ ^= digest_ >> 29;
     }
 
-    wheel_memory<Capacity> memory_;
+    alignas(16) std::array<std::byte, test_wheel::node_bytes(Capacity)> node_bytes_{};
+    alignas(16) std::array<std::byte, test_wheel::overflow_bytes(Capacity)> overflow_bytes_{};
+    breathing_memory nodes_{node_bytes_};
+    breathing_memory overflow_{overflow_bytes_};
     wheel_box box_;
     test_wheel* wheel_ = nullptr;  // in box_
     oracle oracle_;

@@ -81,6 +81,8 @@ struct wheel_config {
     std::int64_t window = 0;
     std::uint32_t group_min = 2;
     std::uint64_t first_sequence = 0;
+    std::uint32_t retained = 4096;
+    std::uint32_t generation_count = 0;
     bool watch_closely = true;  // next_deadline() after every operation, or only where it is asked
     bool split = false;         // advances in pieces
 
@@ -189,6 +191,11 @@ private:
         config_.group_min = one_of(groups);
         const std::uint64_t sequences[] = {0, 0, 0, 0xffff'fff0, end - below(200)};
         config_.first_sequence = one_of(sequences);
+        constexpr std::uint32_t kept[] = {0, 1, 64, 4096};
+        config_.retained = one_of(kept);
+        constexpr std::uint32_t generations[] = {2, 6, 40, 200};
+        if (one_in(8))
+            config_.generation_count = one_of(generations);
         config_.watch_closely = !one_in(4);
         // How far this program looks, and how fast it fills the wheel.
         reach_ = below(4);

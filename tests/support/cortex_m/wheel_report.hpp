@@ -22,7 +22,7 @@ namespace tactus_test {
 template <class Experiment>
 class failure_reporter {
 public:
-    failure_reporter(std::uint64_t seed, std::size_t) : seed_(seed) {}
+    failure_reporter(std::uint64_t seed, std::size_t, std::uint64_t) : seed_(seed) {}
     void report() const { TEST_LOG("failing seed", seed_); }
 
 private:

@@ -131,6 +131,8 @@ private:
         attempt(&wheel_config::window, plain.window);
         attempt(&wheel_config::group_min, plain.group_min);
         attempt(&wheel_config::timers_max, plain.timers_max);
+        attempt(&wheel_config::retained, plain.retained);
+        attempt(&wheel_config::generation_count, plain.generation_count);
         attempt(&wheel_config::watch_closely, plain.watch_closely);
         // One tick a nanosecond, and every time in ticks.
         if (p.config.resolution != 1) {
@@ -230,6 +232,8 @@ inline void print_test(std::uint64_t seed, const written_program& p, const char*
     option("window", c.window, plain.window);
     option("group_min", c.group_min, plain.group_min);
     option("first_sequence", c.first_sequence, plain.first_sequence);
+    option("retained", c.retained, plain.retained);
+    option("generation_count", c.generation_count, plain.generation_count);
     if (!c.watch_closely)
         std::printf("    config.watch_closely = false;\n");
     std::printf("    using namespace tactus_test::program;\n    constexpr wheel_op ops[] = {\n");
@@ -246,7 +250,8 @@ inline void print_test(std::uint64_t seed, const written_program& p, const char*
 template <class Experiment>
 class failure_reporter {
 public:
-    failure_reporter(std::uint64_t seed, std::size_t length) : seed_(seed), length_(length) {
+    failure_reporter(std::uint64_t seed, std::size_t length, std::uint64_t done_before)
+        : seed_(seed), length_(length), done_before_(done_before) {
         current_ = this;
         for (const int fault : faults)
             std::signal(fault, on_fault);
@@ -262,8 +267,10 @@ public:
     failure_reporter& operator=(const failure_reporter&) = delete;
 
     void report() const {
-        std::printf("seed %llu fails (TACTUS_SEED=%llu runs it alone)\n",
-                    static_cast<unsigned long long>(seed_), static_cast<unsigned long long>(seed_));
+        const auto seed = static_cast<unsigned long long>(seed_);
+        std::printf("seed %llu fails after %llu operations of earlier ones; ", seed,
+                    static_cast<unsigned long long>(done_before_));
+        std::printf("TACTUS_SEED=%llu runs it alone\n", seed);
         std::fflush(stdout);
         const written_program whole = write();
         const written_program shrunk = program_shrinker(holds).shrink(whole);
@@ -304,6 +311,7 @@ private:
     static inline const failure_reporter* current_ = nullptr;
     std::uint64_t seed_;
     std::size_t length_;
+    std::uint64_t done_before_;
 };
 
 }  // namespace tactus_test
