@@ -140,7 +140,10 @@ private:
     [[nodiscard]] bool one_in(std::uint64_t n) { return below(n) == 0; }
     template <class T, std::size_t N>
     [[nodiscard]] T one_of(const T (&choices)[N]) {
-        return choices[below(N)];
+        return choices[static_cast<std::size_t>(below(N))];
+    }
+    [[nodiscard]] std::uint64_t& one_target() {
+        return targets_[static_cast<std::size_t>(below(targets_.size()))];
     }
     [[nodiscard]] std::uint64_t resolution() const noexcept {
         return static_cast<std::uint64_t>(config_.resolution);
@@ -287,7 +290,7 @@ private:
         case 8:
         case 9: {
             // Equal deadlines: one of a few targets, while it is still ahead.
-            auto& target = targets_[below(targets_.size())];
+            auto& target = one_target();
             if (target <= clock_)
                 target = tactus::saturating_add(clock_, horizon());
             span = target - clock_;
@@ -312,7 +315,7 @@ private:
         case 4:
         case 5:
         case 6: {
-            const std::uint64_t to = around(targets_[below(targets_.size())]);
+            const std::uint64_t to = around(one_target());
             return as_delay(tactus::saturating_sub(to, clock_));
         }
         case 7:
