@@ -192,7 +192,8 @@ private:
             config_.window = as_delay(ticks(one_of(windows)));
         constexpr std::uint32_t groups[] = {0, 1, 2, 2, 3, 3, 5, 10};
         config_.group_min = one_of(groups);
-        const std::uint64_t sequences[] = {0, 0, 0, 0xffff'fff0, end - below(200)};
+        const std::uint64_t sequences[] = {
+            0, 0, 0xffff'fff0, (end >> 1) - below(64), end - below(8), end - below(64)};
         config_.first_sequence = one_of(sequences);
         constexpr std::uint32_t kept[] = {0, 1, 64, 4096};
         config_.retained = one_of(kept);
@@ -202,6 +203,7 @@ private:
         config_.watch_closely = !one_in(4);
         // How far this program looks, and how fast it fills the wheel.
         reach_ = below(4);
+        calm_ = one_in(3);
         constexpr std::uint64_t pace[] = {8, 12, 16, 19};
         inserts_ = one_of(pace);
     }
@@ -304,6 +306,8 @@ private:
     }
 
     [[nodiscard]] std::int64_t jump() {
+        if (calm_ && !one_in(4))
+            return as_delay(one_in(3) ? below(ticks(2)) : ticks(below(3)));
         switch (below(12)) {
         case 0:
             return one_in(4) ? -as_delay(horizon()) : 0;
@@ -340,6 +344,7 @@ private:
     sink_use sinks_;
     wheel_config config_;
     std::uint64_t reach_ = 0;
+    bool calm_ = false;  // time passes slowly: what is held for its group stays so for a while
     std::uint64_t inserts_ = 0;
     std::uint64_t clock_ = 0;
     std::array<std::uint64_t, 4> targets_{};
