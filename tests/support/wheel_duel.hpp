@@ -141,6 +141,9 @@ private:
     [[nodiscard]] static std::uint64_t payload_of(std::uint64_t id) noexcept {
         return (id + 1) * 0x9e37'79b9'7f4a'7c15;
     }
+    [[nodiscard]] tactus::timer_handle& handle_of(std::uint64_t id) noexcept {
+        return handles_[static_cast<std::size_t>(id % Handles)];
+    }
     [[nodiscard]] bool known(std::uint64_t id) const noexcept {
         return id < issued_ && issued_ - id <= Handles;
     }
@@ -169,7 +172,7 @@ private:
             const auto got = wheel_->insert(registered, delay, payload_of(issued_));
             expect_same_result(wanted, got, 0);
             if (difference_ == nullptr && got)
-                handles_[issued_++ % Handles] = *got;
+                handle_of(issued_++) = *got;
             return;
         }
         if (op.kind != op_kind::cancel && op.kind != op_kind::reschedule)
@@ -177,7 +180,7 @@ private:
         const auto id = named(op);
         if (!id)
             return;
-        const tactus::timer_handle handle = handles_[*id % Handles];
+        const tactus::timer_handle handle = handle_of(*id);
         expect("pending before", oracle_.pending(*id), wheel_->pending(handle));
         if (op.kind == op_kind::cancel)
             expect("cancelled", oracle_.cancel(*id), wheel_->cancel(handle));
@@ -264,7 +267,7 @@ private:
         expect("fired payload", wanted->payload, expired.payload);
         expect("fired deadline", wanted->deadline, expired.deadline);
         if (known(wanted->id))
-            expect("fired handle", 1, handles_[wanted->id % Handles] == expired.handle);
+            expect("fired handle", 1, handle_of(wanted->id) == expired.handle);
         expect("fired is not pending", 0, wheel_->pending(expired.handle));
     }
 

@@ -10,10 +10,12 @@
 // operations in all.
 #pragma once
 
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -44,6 +46,12 @@ namespace tactus_test {
     return from_environment("TACTUS_OPERATIONS").value_or(otherwise);
 }
 
+/// Raises SIGPROF after so much computing: an endless loop. 0: never.
+inline void limit_cpu(unsigned seconds) {
+    const itimerval limit{.it_interval = {}, .it_value = {.tv_sec = seconds, .tv_usec = 0}};
+    setitimer(ITIMER_PROF, &limit, nullptr);
+}
+
 struct written_program {
     wheel_config config;
     std::vector<wheel_op> ops;
@@ -57,14 +65,13 @@ public:
     explicit program_shrinker(program_check check) : check_(std::move(check)) {}
 
     [[nodiscard]] bool fails(const written_program& p) {
-        ++attempts_;
         std::fflush(nullptr);
         const pid_t child = fork();
         if (child == 0) {
-            for (const int fault : {SIGABRT, SIGSEGV, SIGALRM})
+            for (const int fault : {SIGABRT, SIGSEGV, SIGPROF})
                 std::signal(fault, SIG_DFL);
             static_cast<void>(std::freopen("/dev/null", "w", stderr));
-            alarm(5);
+            limit_cpu(1);
             _exit(check_(p) ? 0 : 1);
         }
         int status = 0;
@@ -74,7 +81,7 @@ public:
 
     [[nodiscard]] written_program shrink(written_program p) {
         drop_chunks(p);
-        for (bool simpler = true; simpler && attempts_ < attempts_max;) {
+        for (bool simpler = true; simpler && !tired();) {
             simpler = simplify_config(p);
             simpler = simplify_numbers(p) || simpler;
             simpler = drop_chunks(p) || simpler;
@@ -83,13 +90,16 @@ public:
     }
 
 private:
-    static constexpr unsigned attempts_max = 20'000;
+    // Hangs take a second each to see; a program that is nearly small must do then.
+    [[nodiscard]] bool tired() const {
+        return std::chrono::steady_clock::now() - started_ > std::chrono::seconds(60);
+    }
 
     bool drop_chunks(written_program& p) {
         bool dropped = false;
         for (std::size_t chunk = std::max<std::size_t>(1, p.ops.size() / 2);; chunk /= 2) {
             // From the back: what comes after the difference goes at once.
-            for (std::size_t end = p.ops.size(); end > 0 && attempts_ < attempts_max;) {
+            for (std::size_t end = p.ops.size(); end > 0 && !tired();) {
                 const std::size_t begin = end > chunk ? end - chunk : 0;
                 written_program candidate = p;
                 const auto first = candidate.ops.begin();
@@ -130,7 +140,9 @@ private:
         attempt(&wheel_config::max_timer, plain.max_timer);
         attempt(&wheel_config::window, plain.window);
         attempt(&wheel_config::group_min, plain.group_min);
-        attempt(&wheel_config::timers_max, plain.timers_max);
+        for (const std::uint32_t few : {1u, 2u, 4u, 16u})
+            if (few < p.config.timers_max)
+                attempt(&wheel_config::timers_max, few);
         attempt(&wheel_config::retained, plain.retained);
         attempt(&wheel_config::generation_count, plain.generation_count);
         attempt(&wheel_config::watch_closely, plain.watch_closely);
@@ -152,7 +164,7 @@ private:
 
     bool simplify_numbers(written_program& p) {
         bool simpler = false;
-        for (std::size_t i = 0; i < p.ops.size() && attempts_ < attempts_max; ++i) {
+        for (std::size_t i = 0; i < p.ops.size() && !tired(); ++i) {
             const auto attempt = [&](auto member, auto value) {
                 written_program candidate = p;
                 candidate.ops[i].*member = value;
@@ -166,8 +178,8 @@ private:
             attempt(&wheel_op::which, std::uint32_t{0});
             const std::int64_t ns = p.ops[i].ns;
             const std::int64_t tick = p.config.resolution;
-            for (const std::int64_t n :
-                 {std::int64_t{0}, tick, ns / tick * tick, ns / 2, ns - tick})
+            const std::int64_t less = ns / tick < 64 ? ns - tick : ns - ns / 8;
+            for (const std::int64_t n : {std::int64_t{0}, tick, ns / tick * tick, ns / 2, less})
                 if ((n < 0 ? -(n + 1) : n) < (ns < 0 ? -(ns + 1) : ns) && attempt(&wheel_op::ns, n))
                     break;
         }
@@ -175,7 +187,7 @@ private:
     }
 
     program_check check_;
-    unsigned attempts_ = 0;
+    std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 
 inline std::string to_text(const wheel_op& op) {
@@ -255,10 +267,10 @@ public:
         current_ = this;
         for (const int fault : faults)
             std::signal(fault, on_fault);
-        alarm(100);
+        limit_cpu(20);
     }
     ~failure_reporter() {
-        alarm(0);
+        limit_cpu(0);
         for (const int fault : faults)
             std::signal(fault, SIG_DFL);
         current_ = nullptr;
@@ -267,6 +279,7 @@ public:
     failure_reporter& operator=(const failure_reporter&) = delete;
 
     void report() const {
+        limit_cpu(0);
         const auto seed = static_cast<unsigned long long>(seed_);
         std::printf("seed %llu fails after %llu operations of earlier ones; ", seed,
                     static_cast<unsigned long long>(done_before_));
@@ -280,7 +293,7 @@ public:
     }
 
 private:
-    static constexpr int faults[] = {SIGABRT, SIGSEGV, SIGALRM};
+    static constexpr int faults[] = {SIGABRT, SIGSEGV, SIGPROF};
 
     [[nodiscard]] static bool holds(const written_program& p) {
         return Experiment::holds([&] { return written_source(p.config, p.ops); }, p.ops.size());
