@@ -140,8 +140,9 @@ private:
         attempt(&wheel_config::max_timer, plain.max_timer);
         attempt(&wheel_config::window, plain.window);
         attempt(&wheel_config::group_min, plain.group_min);
+        // Not below overflow_max: that would fail too, but as an invalid configuration.
         for (const std::uint32_t few : {1u, 2u, 4u, 16u})
-            if (few < p.config.timers_max)
+            if (few < p.config.timers_max && few >= p.config.overflow_max.value_or(0))
                 attempt(&wheel_config::timers_max, few);
         attempt(&wheel_config::retained, plain.retained);
         attempt(&wheel_config::generation_count, plain.generation_count);
@@ -280,6 +281,7 @@ public:
 
     void report() const {
         limit_cpu(0);
+        current_ = nullptr;  // a fault from here on just ends the process
         const auto seed = static_cast<unsigned long long>(seed_);
         std::printf("seed %llu fails after %llu operations of earlier ones; ", seed,
                     static_cast<unsigned long long>(done_before_));
@@ -289,6 +291,7 @@ public:
         const written_program shrunk = program_shrinker(holds).shrink(whole);
         std::printf("shrunk from %zu to %zu operations:\n\n", whole.ops.size(), shrunk.ops.size());
         print_test(seed_, shrunk, Experiment::name);
+        limit_cpu(5);
         static_cast<void>(holds(shrunk));  // faults again, or leaves the difference to be read
     }
 
