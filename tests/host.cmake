@@ -29,3 +29,15 @@ host_test(base_tests SOURCES ${base_tests} ${base_death} LINK tactus::base tactu
 host_test(time_tests SOURCES ${time_tests} ${time_death} LINK tactus::time INCLUDES support/wide_links)
 host_test(time_tests_narrow SOURCES ${time_tests} LINK tactus::time INCLUDES support/narrow_links)
 host_test(runtime_tests SOURCES ${runtime_tests} LINK tactus::runtime INCLUDES support/wide_links)
+
+option(TACTUS_FUZZ "build the fuzzers; clang only, everything is instrumented for them" OFF)
+if(TACTUS_FUZZ)
+  set(fuzz_sanitizers address,undefined)
+  target_compile_options(tactus_build_flags INTERFACE -g -O1 -fsanitize=fuzzer-no-link,${fuzz_sanitizers}
+    -fno-sanitize-recover=all)
+  target_link_options(tactus_build_flags INTERFACE -fsanitize=${fuzz_sanitizers})
+  add_executable(timer_wheel_fuzz fuzz/timer_wheel_fuzz.cpp)
+  target_include_directories(timer_wheel_fuzz PRIVATE support/wide_links)
+  target_link_libraries(timer_wheel_fuzz PRIVATE test_support tactus::time GTest::gtest)
+  target_link_options(timer_wheel_fuzz PRIVATE -fsanitize=fuzzer,${fuzz_sanitizers})
+endif()
