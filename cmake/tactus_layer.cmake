@@ -3,7 +3,8 @@
 #
 #   tactus_layer(<name> [PORTABLE] [DEPENDS <layer> ...] [SOURCES <file> ...] [ROOTS <include root> ...])
 #
-# PORTABLE layers build without exceptions and RTTI on every platform. ROOTS adds include roots beside include/ (the
+# PORTABLE layers build without exceptions, and on bare metal without RTTI; host libraries keep it, since a vtable
+# without type information breaks users who ask for it (ADR 0007). ROOTS adds include roots beside include/ (the
 # port's platform folder). Every call is also recorded, so that docs/ARCHITECTURE.md can be rendered from the build.
 function(tactus_layer name)
   cmake_parse_arguments(arg "PORTABLE" "" "DEPENDS;SOURCES;ROOTS" ${ARGN})
@@ -30,7 +31,7 @@ function(tactus_layer name)
   target_link_libraries(${target} PUBLIC ${links} PRIVATE $<BUILD_INTERFACE:tactus_build_flags>)
   target_compile_features(${target} PUBLIC cxx_std_23)
   if(arg_PORTABLE)
-    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti)
+    target_compile_options(${target} PRIVATE -fno-exceptions)
   endif()
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE CXX

@@ -11,6 +11,7 @@
 #include <tactus/base/version.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/virtual_memory.hpp>
+#include <tactus/time/manual_clock.hpp>
 #include <tactus/time/timer_wheel.hpp>
 #endif
 
@@ -33,6 +34,12 @@ int main() {
     while (fired == 0) {
         wheel.advance(clock.now(), [&](const tactus::expired_timer& t) { fired = t.payload; });
     }
+    // Type information of a portable class must be there for users (ADR 0007).
+    const tactus::manual_clock manual;
+    const tactus::clock& any = manual;
+    if (typeid(any) != typeid(tactus::manual_clock) ||
+        dynamic_cast<const tactus::manual_clock*>(&any) == nullptr)
+        return 1;
     const char passed = clock.now().ns() - begin.ns() >= 2'000'000;
     try {
         throw std::runtime_error(typeid(clock).name());

@@ -186,7 +186,7 @@ private:
             expect("cancelled", oracle_.cancel(*id), wheel_->cancel(handle));
         else
             expect_same_result(oracle_.reschedule(*id, registered, delay),
-                               wheel_->reschedule(handle, registered, delay), handle.index);
+                               wheel_->reschedule(handle, registered, delay), handle.index());
         expect("pending after", oracle_.pending(*id), wheel_->pending(handle));
     }
 

@@ -16,9 +16,9 @@ using tactus::tick_chunks;
 using tactus::tick_source;
 
 TEST(manual_clock_death, check_1_a_resolution_must_be_positive) {
-    EXPECT_DEATH(manual_clock(duration::zero()), "manual_clock:1");
-    EXPECT_DEATH(manual_clock(duration::from_ns(-1)), "manual_clock:1");
-    EXPECT_DEATH(manual_clock(duration::min()), "manual_clock:1");
+    EXPECT_DEATH((void)manual_clock{duration::zero()}, "manual_clock:1");
+    EXPECT_DEATH((void)manual_clock{duration::from_ns(-1)}, "manual_clock:1");
+    EXPECT_DEATH((void)manual_clock{duration::min()}, "manual_clock:1");
 }
 
 TEST(tick_source_death, check_1_a_window_has_at_least_one_tick) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the host does about a failed random program: shrink it and print it as a test, with its seed.
+// What the host does about a failed random program: shrink it, print it as a test with its seed.
 //
 // Shrinking is delta debugging: drop chunks of halving size down to single operations, then make
 // numbers and options simpler, until nothing more can go. Every attempt runs in a child process, so
@@ -258,7 +258,7 @@ inline void print_test(std::uint64_t seed, const written_program& p, const char*
 
 /// While one lives, a program that crashes or hangs the process is reported like one that fails.
 ///
-/// An `Experiment` has a `name` (of the function the printed test calls), `timers_max`, `sinks`, and
+/// An `Experiment` has a `name` (of the function the printed test calls), `timers_max`, `sinks` and
 /// `holds(make_source, length)`.
 template <class Experiment>
 class failure_reporter {
