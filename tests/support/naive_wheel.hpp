@@ -191,10 +191,13 @@ private:
         if (delay > options_.max_timer_duration)
             return refusal({tactus::timer_errc::duration_exceeded, delay.ns(),
                             options_.max_timer_duration.ns()});
-        const std::uint64_t left = std::numeric_limits<std::uint64_t>::max() - now.ns();
+        // A deadline in the last incomplete tick could never fire; what is due already always can.
+        constexpr std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
+        const std::uint64_t last = end / resolution_ * resolution_;
+        const std::uint64_t left = last < now.ns() ? 0 : last - now.ns();
         if (delay.ns() > 0 && static_cast<std::uint64_t>(delay.ns()) > left)
             return refusal({tactus::timer_errc::deadline_overflow, delay.ns(), as_signed(left)});
-        const std::uint64_t at = (now + delay).ns();
+        const std::uint64_t at = std::min((now + delay).ns(), last);
         return at / resolution_ + (at % resolution_ != 0 ? 1 : 0);
     }
 
