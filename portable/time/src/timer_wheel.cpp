@@ -28,13 +28,6 @@ constexpr unsigned digit_of(tick t, unsigned level) noexcept {
     return static_cast<unsigned>((t >> (digit_bits * level)) & digit_mask);
 }
 
-// The highest digit that is not zero, 0 for zero. Comparisons, since not every core counts zeros
-// fast.
-constexpr unsigned highest_digit(std::uint32_t n) noexcept {
-    return unsigned{n >> digit_bits != 0} + unsigned{n >> 2 * digit_bits != 0} +
-           unsigned{n >> 3 * digit_bits != 0};
-}
-
 constexpr unsigned slot_id(unsigned level, unsigned digit) noexcept {
     return level * detail::slots_per_level + digit;
 }
@@ -141,27 +134,49 @@ auto basic_timer_wheel<Index>::insert(instant now, duration delay, std::uint64_t
     const auto deadline = deadline_tick(now, delay);
     if (!deadline) [[unlikely]]
         return std::unexpected(deadline.error());
-    const tick before = now_;
-    if (size() == 0 || !has_slot(*deadline)) [[unlikely]] {
-        if (size() == 0)
-            pass_idle_time(now);
-        if (goes_to_overflow(*deadline) && !overflow_.reserve_one()) {
-            set_idle_time(before);
-            return std::unexpected(
-                error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
-        }
-    }
+    if (size() == 0 || !has_slot(*deadline)) [[unlikely]]
+        return insert_unusual(now, *deadline, payload);
     const Index index = nodes_.acquire();
-    if (index == none) [[unlikely]] {
+    if (index == none) [[unlikely]]
+        return std::unexpected(capacity_exceeded());
+    node& n = nodes_[index];
+    n.payload = payload;
+    const timer_handle handle(index, n.generation);
+    ++sequence_;
+    place_in_slot(index, *deadline);
+    if (*deadline < next_)
+        next_ = *deadline;
+    return handle;
+}
+
+// The first timer, one that is due already, or one that is far away.
+template <class Index>
+[[gnu::noinline]] auto basic_timer_wheel<Index>::insert_unusual(instant now, tick deadline,
+                                                                std::uint64_t payload) noexcept
+    -> std::expected<timer_handle, timer_error> {
+    const tick before = now_;
+    if (size() == 0)
+        pass_idle_time(now);
+    if (goes_to_overflow(deadline) && !overflow_.reserve_one()) {
         set_idle_time(before);
         return std::unexpected(
-            error(timer_errc::capacity_exceeded, size(), capacity() - retired_count()));
+            error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
+    }
+    const Index index = nodes_.acquire();
+    if (index == none) {
+        set_idle_time(before);
+        return std::unexpected(capacity_exceeded());
     }
     node& n = nodes_[index];
     n.payload = payload;
-    const std::uint32_t generation = n.generation;
-    place(index, *deadline);
-    return timer_handle(index, generation);
+    const timer_handle handle(index, n.generation);
+    place(index, deadline);
+    return handle;
+}
+
+template <class Index>
+[[gnu::noinline]] timer_error basic_timer_wheel<Index>::capacity_exceeded() const noexcept {
+    return error(timer_errc::capacity_exceeded, size(), capacity() - retired_count());
 }
 
 // Nothing is pending, so time may pass at once: an entry is not farther away because the wheel was
@@ -237,8 +252,15 @@ inline void basic_timer_wheel<Index>::place(Index index, tick deadline) noexcept
 // in level 0, to be fired now.
 template <class Index>
 inline unsigned basic_timer_wheel<Index>::slot_of(std::uint32_t deadline_low) const noexcept {
-    const unsigned level = highest_digit(deadline_low ^ static_cast<std::uint32_t>(position_));
-    return slot_id(level, digit_of(deadline_low, level));
+    const std::uint32_t differing = deadline_low ^ static_cast<std::uint32_t>(position_);
+    // Branches: delays come in kinds, so these are foreseen, and then shifts are constant.
+    if (differing >> digit_bits == 0)
+        return slot_id(0, digit_of(deadline_low, 0));
+    if (differing >> 2 * digit_bits == 0)
+        return slot_id(1, digit_of(deadline_low, 1));
+    if (differing >> 3 * digit_bits == 0)
+        return slot_id(2, digit_of(deadline_low, 2));
+    return slot_id(3, digit_of(deadline_low, 3));
 }
 
 template <class Index>

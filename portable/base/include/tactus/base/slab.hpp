@@ -68,7 +68,6 @@ public:
           usable_(usable_cells()),
           first_generation_(o.first_generation),
           retire_at_(o.first_generation + o.generation_count),
-          farthest_generation_(o.first_generation),
           fresh_generation_(o.first_generation) {
         TACTUS_CHECK(1, o.capacity > 0);
         TACTUS_CHECK(2, o.capacity <= capacity_limit);
@@ -111,10 +110,6 @@ public:
             ++retired_count_;
             return;
         }
-        // The farthest generation decides where untouched cells start after memory was released
-        // (S3).
-        if (cell.generation - first_generation_ > farthest_generation_ - first_generation_)
-            farthest_generation_ = cell.generation;
         cell.next = free_;
         free_ = index;
     }
@@ -147,15 +142,24 @@ public:
     /// generations back (S3).
     void release_memory(std::size_t retained) noexcept {
         TACTUS_CHECK(7, live_count_ == 0);
-        if (usable_ <= retained || retired_count_ != 0 || !memory_->resize(retained * sizeof(Cell)))
+        if (usable_ <= retained || retired_count_ != 0)
             return;
+        // S3: cells that are forgotten start beyond where any of them ended. Each was taken fresh
+        // since memory was last released, which pays for looking at it again.
+        std::uint32_t farthest = fresh_generation_;
+        for (std::size_t i = retained; i < fresh_; ++i) {
+            if (cells_[i].generation - first_generation_ > farthest - first_generation_)
+                farthest = cells_[i].generation;
+        }
+        if (!memory_->resize(retained * sizeof(Cell)))
+            return;
+        fresh_generation_ = farthest;
         usable_ = usable_cells();
         if (fresh_ <= usable_)
             return;
         // Cells that stay keep their generations; the free list is rebuilt over them in index
         // order.
         fresh_ = static_cast<Index>(usable_);
-        fresh_generation_ = farthest_generation_;
         free_ = none;
         for (Index i = fresh_; i-- > 0;) {
             cells_[i].next = free_;
@@ -209,9 +213,8 @@ private:
     std::size_t live_count_ = 0;
     std::size_t retired_count_ = 0;
     std::uint32_t first_generation_;
-    std::uint32_t retire_at_;            // reaching it retires the cell
-    std::uint32_t farthest_generation_;  // that any cell has reached
-    std::uint32_t fresh_generation_;     // where an untouched cell starts
+    std::uint32_t retire_at_;         // reaching it retires the cell
+    std::uint32_t fresh_generation_;  // where an untouched cell starts
     Index free_ = none;
     Index fresh_ = 0;       // cells below have been used
     Index fresh_high_ = 0;  // the highest fresh_ has ever been

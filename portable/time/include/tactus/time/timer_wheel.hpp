@@ -226,6 +226,9 @@ private:
     [[nodiscard]] bool goes_to_overflow(tick deadline) const noexcept {
         return deadline > now_ && !fits_wheel(deadline);
     }
+    [[nodiscard]] std::expected<timer_handle, timer_error> insert_unusual(
+        instant now, tick deadline, std::uint64_t payload) noexcept;
+    [[nodiscard]] timer_error capacity_exceeded() const noexcept;
     void pass_idle_time(instant now) noexcept;
     void set_idle_time(tick now) noexcept;
     void place(Index index, tick deadline) noexcept;

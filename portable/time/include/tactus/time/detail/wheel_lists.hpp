@@ -153,7 +153,7 @@ public:
     }
 
 private:
-    void start(auto& l, unsigned where, Index index) noexcept {
+    [[gnu::noinline]] void start(auto& l, unsigned where, Index index) noexcept {
         nodes_[index].prev = none;
         l.start(nodes_[index], index);
         occupied_[where / slots_per_level].set(where % slots_per_level);
