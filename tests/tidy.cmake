@@ -7,3 +7,15 @@ add_test(NAME "tidy: every rule reports a planted violation"
 set(layer_graph Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/layer_graph --layers ${PROJECT_BINARY_DIR}/layers.txt)
 add_test(NAME "layer_graph: the document shows the layers as they are (DC-4)" COMMAND ${layer_graph} --check)
 add_test(NAME "layer_graph: planted faults are reported" COMMAND ${layer_graph} --self-test)
+add_test(NAME "documents: the README shows the example that is run"
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/readme_program.py
+    ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/examples/first_timer.cpp)
+
+# PF-43: ./bench --compare ends non-zero when a median got worse than the threshold allows.
+set(bench Python3::Interpreter ${PROJECT_SOURCE_DIR}/benchmarks/bench.py --compare)
+set(bench_data ${CMAKE_CURRENT_SOURCE_DIR}/benchmarks)
+add_test(NAME "bench: compare accepts what is within the threshold (PF-43)"
+  COMMAND ${bench} ${bench_data}/base.json ${bench_data}/worse.json --threshold 0.25)
+add_test(NAME "bench: compare refuses what is beyond it (PF-43)"
+  COMMAND ${bench} ${bench_data}/base.json ${bench_data}/worse.json)
+set_tests_properties("bench: compare refuses what is beyond it (PF-43)" PROPERTIES WILL_FAIL ON)
