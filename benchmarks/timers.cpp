@@ -8,11 +8,16 @@
 // to the next as a tickless driver does. `far` repeats the last step over an hour, where every
 // timer cascades twice.
 //
+// Insert is the mean over filling from nothing to n. "Next deadline" asks a wheel that has not
+// changed; "cancel the earliest and ask" takes the earliest away each time.
+//
 // usage: timers SUBJECT N      SUBJECT: ours, asio, libuv, priority_queue, multimap
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +59,24 @@ template <class Subject>
 void insert_all(Subject& subject, const std::vector<std::uint32_t>& delays) {
     for (std::size_t i = 0; i < delays.size(); ++i)
         subject.insert(i, delays[i]);
+}
+
+// Takes the earliest away and asks for the next, again and again; then puts them back.
+template <class Subject>
+void cancel_earliest(Subject& subject, const std::vector<std::uint32_t>& delays) {
+    const std::size_t count = std::min<std::size_t>(delays.size() / 10, 10'000);
+    std::vector<std::uint32_t> by_deadline(delays.size());
+    std::iota(by_deadline.begin(), by_deadline.end(), 0u);
+    std::stable_sort(by_deadline.begin(), by_deadline.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return delays[a] < delays[b]; });
+    bench::report("PF-24", "cancel the earliest and ask", delays.size(), bench::measure(count, [&] {
+                      for (std::size_t i = 0; i < count; ++i) {
+                          subject.cancel(by_deadline[i]);
+                          bench::keep(subject.next_deadline());
+                      }
+                  }));
+    for (std::size_t i = 0; i < count; ++i)
+        subject.insert(by_deadline[i], delays[by_deadline[i]]);
 }
 
 template <class Subject>
@@ -104,6 +127,8 @@ int run(std::size_t n) {
             }));
         subject.restore();
         insert_all(subject, delays);
+        if (r + 1 == repeats)
+            cancel_earliest(subject, delays);
         std::uint64_t fired = 0;
         add(expire, bench::measure(n, [&] { fired = subject.expire_all(); }));
         if (subject.reaches(hour_ms)) {

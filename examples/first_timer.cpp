@@ -13,7 +13,10 @@ int main() {
     using namespace std::chrono_literals;
     tactus::runtime::timer_memory memory;
     tactus::runtime::steady_clock clock;
-    tactus::timer_wheel wheel(memory.options({.start = clock.now()}));
+    auto made = tactus::timer_wheel::create(memory.options({.start = clock.now()}));
+    if (!made)
+        return 1;
+    tactus::timer_wheel& wheel = *made;
 
     const auto tea = wheel.insert(clock.now(), 30ms, 1);
     const auto egg = wheel.insert(clock.now(), 20ms, 2);

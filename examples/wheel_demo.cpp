@@ -17,10 +17,12 @@
 
 #include <unistd.h>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <expected>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -43,10 +45,11 @@ struct arguments {
 
 std::uint64_t number(const char* text, std::uint64_t least, std::uint64_t most) {
     const std::string digits = text == nullptr ? "" : text;
-    char* end = nullptr;
-    const std::uint64_t value = std::strtoull(digits.c_str(), &end, 10);
-    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos ||
-        value < least || value > most) {
+    errno = 0;
+    const std::uint64_t value = std::strtoull(digits.c_str(), nullptr, 10);
+    if (digits.empty() || errno == ERANGE ||
+        digits.find_first_not_of("0123456789") != std::string::npos || value < least ||
+        value > most) {
         std::string wrong = "'";
         wrong.append(digits).append("' is no number from ").append(std::to_string(least));
         usage(wrong.append(" to ").append(std::to_string(most)));
@@ -110,8 +113,12 @@ public:
     explicit demo(const arguments& a)
         : arguments_(a),
           rng_(a.seed),
-          wheel_(std::make_unique<tactus::timer_wheel>(memory_.options())),
-          timers_(a.timers) {}
+          made_(new made(tactus::timer_wheel::create(memory_.options()))),
+          timers_(a.timers) {
+        if (!*made_)
+            fail(made_->error());
+        wheel_ = &**made_;
+    }
 
     int run() {
         const tactus::version_number version = tactus::version();
@@ -273,7 +280,9 @@ private:
     tactus::runtime::timer_memory memory_;
     tactus::runtime::steady_clock real_;
     tactus::manual_clock clock_;
-    std::unique_ptr<tactus::timer_wheel> wheel_;
+    using made = std::expected<tactus::timer_wheel, tactus::timer_error>;
+    std::unique_ptr<made> made_;
+    tactus::timer_wheel* wheel_ = nullptr;
     std::vector<expectation> timers_;
     std::vector<tactus::duration> delays_;
     std::vector<std::uint32_t> order_of_use_;

@@ -72,6 +72,10 @@ board_end_test(ends_with_a_full_heap STATUS 70 TEXT "tactus: check failed: heap:
 board_end_test(ends_with_a_hard_fault STATUS 71 TEXT "tactus: hard fault at 0x" LINK test_main)
 board_end_test(ends_with_a_used_up_stack STATUS 1 TEXT "the stack is used up" LINK test_main)
 board_end_test(ends_with_an_unexpected_interrupt STATUS 70 TEXT "tactus: check failed: interrupt:14" LINK test_main)
+board_end_test(ends_with_a_zero_resolution STATUS 70 TEXT "check failed: systick_clock:1" LINK tactus::time test_main)
+board_end_test(ends_with_a_broken_resolution STATUS 70 TEXT "check failed: systick_clock:2" LINK tactus::time test_main)
+board_end_test(ends_with_a_tick_too_long STATUS 70 TEXT "check failed: systick:1" LINK tactus::time test_main)
+board_end_test(ends_with_two_clocks STATUS 70 TEXT "check failed: systick:2" LINK tactus::time test_main)
 
 get_property(images GLOBAL PROPERTY TACTUS_IMAGES)
 list(TRANSFORM images REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE image_files)

@@ -23,18 +23,18 @@ public:
     explicit priority_queue_timers(std::size_t n) : version_(n), handles_(n) { restore(); }
 
     void insert(std::size_t i, std::uint32_t delay_ms) {
-        const std::uint32_t timer = handles_[i];
-        queue_.push({now_ + delay_ms, sequence_++, timer, ++version_[timer], i});
+        ++pending_;
+        reschedule(i, delay_ms);
     }
     void cancel(std::size_t i) {
         ++version_[handles_[i]];
-        if (++cancelled_ == version_.size()) {
-            // All are gone: start over, as a program that measures itself would.
-            queue_ = {};
-            cancelled_ = 0;
-        }
+        if (--pending_ == 0)
+            queue_ = {};  // all are gone: a program that measures itself would start over
     }
-    void reschedule(std::size_t i, std::uint32_t delay_ms) { insert(i, delay_ms); }
+    void reschedule(std::size_t i, std::uint32_t delay_ms) {
+        const std::uint32_t timer = handles_[i];
+        queue_.push({now_ + delay_ms, sequence_++, timer, ++version_[timer], i});
+    }
     void permute(std::span<const std::uint32_t> order) { bench::permute(handles_, order); }
     void restore() { std::iota(handles_.begin(), handles_.end(), 0u); }
     static constexpr std::size_t handle_bytes = sizeof(std::uint32_t);
@@ -50,6 +50,7 @@ public:
             now_ = queue_.top().deadline;
             sum += queue_.top().payload;
             ++version_[queue_.top().index];
+            --pending_;
             queue_.pop();
             ++fired;
         }
@@ -79,7 +80,7 @@ private:
     std::priority_queue<entry> queue_;
     std::vector<std::uint32_t> version_;
     std::vector<std::uint32_t> handles_;
-    std::size_t cancelled_ = 0;
+    std::size_t pending_ = 0;
     std::uint64_t sequence_ = 0;
     std::uint64_t now_ = 0;
 };

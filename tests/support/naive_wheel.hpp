@@ -197,7 +197,9 @@ private:
         const std::uint64_t left = last < now.ns() ? 0 : last - now.ns();
         if (delay.ns() > 0 && static_cast<std::uint64_t>(delay.ns()) > left)
             return refusal({tactus::timer_errc::deadline_overflow, delay.ns(), as_signed(left)});
-        const std::uint64_t at = std::min((now + delay).ns(), last);
+        const std::uint64_t at = (now + delay).ns();
+        if (delay.ns() <= 0 && at / resolution_ == now.ns() / resolution_)
+            return now.ns() / resolution_;  // past, though its tick has not ended
         return at / resolution_ + (at % resolution_ != 0 ? 1 : 0);
     }
 

@@ -5,6 +5,8 @@
 
 #include <tactus/base/check.hpp>
 
+#include <utility>
+
 namespace tactus::inline v0 {
 
 TACTUS_CHECK_MODULE("tick_source");
@@ -45,13 +47,17 @@ std::uint64_t tick_source::pending() const noexcept {
     if (phase_ == phase::stopped)
         return 0;
     port::counter64 ahead = taken_;
-    return ahead.fold(counted_.read());
+    return kept_ + ahead.fold(counted_.read());
 }
 
 std::optional<tick_event> tick_source::try_pull() noexcept {
-    if (phase_ != phase::running)
+    if (phase_ == phase::stopped)
         return std::nullopt;
-    const std::uint64_t ticks = taken_.fold(counted_.read());
+    // Also while suspended: a 32-bit counter must be read before it comes round.
+    kept_ += taken_.fold(counted_.read());
+    if (phase_ == phase::suspended)
+        return std::nullopt;
+    const std::uint64_t ticks = std::exchange(kept_, 0);
     const std::uint64_t window = window_;
     if (ticks <= 2 * window)
         far_behind_ = 0;
@@ -86,7 +92,7 @@ std::uint64_t tick_source::stop_and_flush() noexcept {
     // nobody.
     if (driver_.release != nullptr)
         driver_.release(driver_.driver);
-    const std::uint64_t rest = taken_.fold(counted_.read());
+    const std::uint64_t rest = std::exchange(kept_, 0) + taken_.fold(counted_.read());
     phase_ = phase::stopped;
     last_ = {};
     return rest;

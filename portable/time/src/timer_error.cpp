@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <concepts>
 
 namespace tactus::inline v0 {
 
@@ -20,13 +21,15 @@ struct error_text {
 constexpr auto error_texts = std::to_array<error_text>({
     {"invalid_resolution", "resolution of ", " ns is below the minimum of ", " ns"},
     {"invalid_capacity", "capacity of ", " is below the minimum of ", ""},
-    {"capacity_too_large", "capacity of ", " exceeds what the index width allows, ", ""},
-    {"memory_too_small", "memory of ", " bytes is too small, needed are ", " bytes"},
+    {"capacity_too_large", "capacity of ", " exceeds the limit of ", ""},
+    {"node_memory_too_small", "memory for nodes has ", " bytes, needed are ", " bytes"},
+    {"overflow_memory_too_small", "memory for overflow has ", " bytes, needed are ", " bytes"},
     {"duration_exceeded", "delay of ", " ns exceeds the maximum of ", " ns"},
     {"deadline_overflow", "delay of ",
      " ns reaches beyond the end of time, longest possible now is ", " ns"},
     {"capacity_exceeded", "", " timers are pending, capacity is ", ""},
     {"overflow_exceeded", "", " timers wait in overflow, its capacity is ", ""},
+    {"memory_exhausted", "no memory for another timer, ", " are pending, capacity is ", ""},
     {"unknown_timer", "timer ", nullptr, " is not pending under this handle"},
     {"time_went_back", "tick ", " lies before the current tick ", ""},
 });
@@ -51,8 +54,9 @@ public:
             out_[used_++] = c;
         }
     }
-    void add(std::int64_t number) noexcept {
-        std::array<char, 20> digits{};  // the sign and 19 digits
+    template <std::integral T>
+    void add(T number) noexcept {
+        std::array<char, 20> digits{};  // 20 digits, or the sign and 19
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
         add(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
     }
@@ -72,11 +76,18 @@ const char* to_text(timer_errc code) noexcept {
 std::string_view describe(const timer_error& error, std::span<char> out) noexcept {
     const error_text& text = text_of(error.code);
     text_writer writer(out);
+    // Everything but a resolution counts from zero and may need all 64 bits (ticks do).
+    const auto number = [&](std::int64_t n) {
+        if (error.code == timer_errc::invalid_resolution)
+            writer.add(n);
+        else
+            writer.add(static_cast<std::uint64_t>(n));
+    };
     writer.add(text.before_value);
-    writer.add(error.value);
+    number(error.value);
     if (text.before_limit != nullptr) {
         writer.add(text.before_limit);
-        writer.add(error.limit);
+        number(error.limit);
     }
     writer.add(text.after);
     return writer.written();

@@ -53,7 +53,7 @@ typename Slab::options slab_options(const timer_wheel_options& o) noexcept {
     return {.memory = o.nodes,
             .capacity = o.timers_max,
             .first_generation = (tag * 0x9e3779b1u) & ~1u,
-            .generation_count = o.generation_count};
+            .generation_count = o.generation_count & ~1u};
 }
 
 constexpr timer_error error(timer_errc code, std::uint64_t value, std::uint64_t limit) noexcept {
@@ -75,10 +75,12 @@ std::optional<timer_error> basic_timer_wheel<Index>::validate(const options& o) 
         return error(timer_errc::capacity_too_large, overflow, o.timers_max);
     const std::size_t node_memory = o.nodes == nullptr ? 0 : o.nodes->size_max();
     if (node_memory < node_bytes(o.timers_max))
-        return error(timer_errc::memory_too_small, node_memory, node_bytes(o.timers_max));
-    const std::size_t overflow_memory = o.overflow == nullptr ? 0 : o.overflow->size_max();
+        return error(timer_errc::node_memory_too_small, node_memory, node_bytes(o.timers_max));
+    const bool own = o.overflow != nullptr && o.overflow != o.nodes;  // one region has one user
+    const std::size_t overflow_memory = own ? o.overflow->size_max() : 0;
     if (overflow_memory < overflow_bytes(overflow))
-        return error(timer_errc::memory_too_small, overflow_memory, overflow_bytes(overflow));
+        return error(timer_errc::overflow_memory_too_small, overflow_memory,
+                     overflow_bytes(overflow));
     return std::nullopt;
 }
 
@@ -119,8 +121,9 @@ basic_timer_wheel<Index>::basic_timer_wheel(const options& o) noexcept
 template <class Index>
 std::expected<tick, timer_error> basic_timer_wheel<Index>::unusual_deadline(
     instant now, duration delay) const noexcept {
+    // Past already: in the tick of now at the latest, though that tick has begun.
     if (delay <= duration::zero())
-        return scale_.ceil(std::min(now + delay, instant::from_ns(last_deadline_ns_)));
+        return std::min(scale_.ceil(now + delay), scale_.floor(now));
     const auto delay_ns = static_cast<std::uint64_t>(delay.ns());
     if (delay_ns > max_timer_ns_)
         return std::unexpected(error(timer_errc::duration_exceeded, delay_ns, max_timer_ns_));
@@ -138,7 +141,7 @@ auto basic_timer_wheel<Index>::insert(instant now, duration delay, std::uint64_t
         return insert_unusual(now, *deadline, payload);
     const Index index = nodes_.acquire();
     if (index == none) [[unlikely]]
-        return std::unexpected(capacity_exceeded());
+        return std::unexpected(timer_refused());
     node& n = nodes_[index];
     n.payload = payload;
     const timer_handle handle(index, n.generation);
@@ -159,13 +162,12 @@ template <class Index>
         pass_idle_time(now);
     if (goes_to_overflow(deadline) && !overflow_.reserve_one()) {
         set_idle_time(before);
-        return std::unexpected(
-            error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
+        return std::unexpected(overflow_refused());
     }
     const Index index = nodes_.acquire();
     if (index == none) {
         set_idle_time(before);
-        return std::unexpected(capacity_exceeded());
+        return std::unexpected(timer_refused());
     }
     node& n = nodes_[index];
     n.payload = payload;
@@ -175,8 +177,18 @@ template <class Index>
 }
 
 template <class Index>
-[[gnu::noinline]] timer_error basic_timer_wheel<Index>::capacity_exceeded() const noexcept {
-    return error(timer_errc::capacity_exceeded, size(), capacity() - retired_count());
+[[gnu::noinline]] timer_error basic_timer_wheel<Index>::timer_refused() const noexcept {
+    const std::size_t usable = capacity() - retired_count();
+    return error(size() < usable ? timer_errc::memory_exhausted : timer_errc::capacity_exceeded,
+                 size(), usable);
+}
+
+template <class Index>
+timer_error basic_timer_wheel<Index>::overflow_refused() const noexcept {
+    const std::size_t waiting = overflow_.size();
+    if (waiting < overflow_.capacity())
+        return error(timer_errc::memory_exhausted, size(), capacity() - retired_count());
+    return error(timer_errc::overflow_exceeded, waiting, overflow_.capacity());
 }
 
 // Nothing is pending, so time may pass at once: an entry is not farther away because the wheel was
@@ -223,8 +235,7 @@ std::expected<void, timer_error> basic_timer_wheel<Index>::reschedule(timer_hand
     // An entry of the overflow frees the place it needs.
     if (goes_to_overflow(*deadline) && nodes_[index].where != detail::in_overflow &&
         !overflow_.reserve_one())
-        return std::unexpected(
-            error(timer_errc::overflow_exceeded, overflow_.size(), overflow_.capacity()));
+        return std::unexpected(overflow_refused());
     displace(index);
     place(index, *deadline);
     return {};
@@ -314,7 +325,7 @@ bool basic_timer_wheel<Index>::begin_advance(tick target) noexcept {
     due_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
     if (coalesces()) {
         move_list(firing_, detail::held_list);
-        firing_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
+        firing_ = detail::ready_list;
     }
     return true;
 }
@@ -327,18 +338,25 @@ void basic_timer_wheel<Index>::end_advance() noexcept {
     release_if_empty();
 }
 
-// The sink gave up in the middle. Whatever is due keeps its order and waits for the next advance,
-// before what the sink had added.
+// The sink gave up in the middle. Whatever is due keeps its order and fires first at the next
+// advance, without waiting for a group; what the sink had added comes after it.
 template <class Index>
 void basic_timer_wheel<Index>::abandon_advance() noexcept {
-    const unsigned added = due_;
-    due_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
-    do {
-        if (firing_ != due_)
-            move_list(firing_, due_);
-    } while (step(now_));
-    move_list(added, due_);
-    for (Index i = lists_.head(due_); i != none; i = lists_.after(i))
+    unsigned rest = detail::ready_list;
+    if (coalesces()) {
+        move_list(detail::held_list, rest);
+    } else {
+        rest = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
+        if (firing_ != rest)
+            move_list(firing_, rest);
+    }
+    while (step(now_))
+        move_list(firing_, rest);
+    if (!coalesces()) {
+        move_list(due_, rest);
+        due_ = rest;
+    }
+    for (Index i = lists_.head(rest); i != none; i = lists_.after(i))
         nodes_[i].deadline_low = static_cast<std::uint32_t>(now_);  // W5
 }
 
@@ -425,26 +443,21 @@ std::optional<tick> basic_timer_wheel<Index>::earliest_in_wheel() const noexcept
 }
 
 template <class Index>
-std::optional<tick> basic_timer_wheel<Index>::earliest_pending() const noexcept {
-    if (coalesces() && !lists_.empty(detail::held_list))
-        return whole_deadline(nodes_[lists_.head(detail::held_list)].deadline_low);
-    if (advancing_ && !lists_.empty(firing_))
-        return position_;
-    const bool due = !lists_.empty(due_);
-    if (due && !advancing_)
-        return now_;
-    // A sink may ask in the middle of an advance, when slots before now_ still wait to be fired.
-    const auto earliest = earliest_in_wheel();
-    return due && (!earliest || now_ < *earliest) ? now_ : earliest;
-}
-
-template <class Index>
 std::optional<tick> basic_timer_wheel<Index>::find_next_deadline() const noexcept {
-    const auto earliest = earliest_pending();
+    if (!lists_.empty(detail::ready_list) || (advancing_ && !lists_.empty(firing_)))
+        return now_;
+    if (!lists_.empty(due_) && (advancing_ || !coalesces()))
+        return now_;
+    const bool held = !lists_.empty(detail::held_list) || !lists_.empty(due_);
+    const auto earliest = held ? std::optional(earliest_held()) : earliest_in_wheel();
     if (!earliest)
         return std::nullopt;
     if (coalesces())
         return std::max(group_tick(*earliest), now_);
+    // In the middle of an advance slots before now_ may still wait to be fired, and the answer is
+    // good for this moment only.
+    if (advancing_)
+        return std::max(*earliest, now_);
     next_ = *earliest;
     return earliest;
 }
@@ -453,18 +466,25 @@ std::optional<tick> basic_timer_wheel<Index>::find_next_deadline() const noexcep
 // ordered by tick; the list spans at most the window, so the lower halves of its deadlines are
 // enough.
 
+// The tick of the earliest entry that is due; now_ for one in the due list.
+template <class Index>
+tick basic_timer_wheel<Index>::earliest_held() const noexcept {
+    const Index index = lists_.head(detail::held_list);
+    return index == none ? now_ : whole_deadline(nodes_[index].deadline_low);
+}
+
 // Finds the next group, brings all of it into held_list and makes it fire. False: nothing fires up
 // to now_.
 template <class Index>
 bool basic_timer_wheel<Index>::next_group() noexcept {
     const auto earliest =
-        lists_.empty(detail::held_list) ? earliest_in_wheel() : earliest_pending();
+        lists_.empty(detail::held_list) ? earliest_in_wheel() : std::optional(earliest_held());
     const tick fires_at = earliest ? group_tick(*earliest) : now_;
     const bool fires = earliest && fires_at <= now_;
     const tick limit = fires ? std::max(fires_at, position_) : now_;
     while (step(limit))
         move_list(firing_, detail::held_list);
-    firing_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
+    firing_ = detail::ready_list;
     if (!fires)
         return false;
     // The group is what is held up to fires_at: it moves over to the list that fires, so the rest

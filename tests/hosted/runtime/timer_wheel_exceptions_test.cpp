@@ -49,3 +49,19 @@ TEST(timer_wheel_exceptions, what_a_throwing_sink_left_fires_at_the_next_advance
         }
     }
 }
+
+// TW-10: what is left of a group does not wait for another one.
+TEST(timer_wheel_exceptions, the_rest_of_a_group_fires_next_whatever_else_is_near) {
+    tactus_test::wheel_memory<16> memory;
+    auto options = memory.options();
+    options.coalescing = {duration::from_ms(10), 3};
+    auto box = std::make_unique<tactus_test::wheel_box>();
+    auto& wheel = box->make(options);
+    for (const int delay : {5, 6, 7, 18, 19, 20})
+        ASSERT_TRUE(wheel.insert(at_ms(0), duration::from_ms(delay), 0).has_value());
+    EXPECT_THROW((void)wheel.advance(at_ms(18), [](const auto&) { throw 1; }), int);
+    EXPECT_EQ(wheel.next_deadline(), std::optional<tactus::tick>(18));
+    std::size_t fired = 0;
+    ASSERT_TRUE(wheel.advance(at_ms(18), [&](const auto&) { ++fired; }).has_value());
+    EXPECT_GE(fired, 2u);  // 6 and 7; 18 was due too and came along
+}

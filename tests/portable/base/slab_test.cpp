@@ -301,3 +301,44 @@ TEST(slab, agrees_with_a_naive_model) {
         }
     }
 }
+
+// A cell that was used up stays retired, and what lies beyond it is given back all the same.
+TEST(slab, memory_beyond_a_retired_cell_is_given_back) {
+    shrinking_memory memory;
+    small_slab cells({.memory = &memory, .capacity = 100, .generation_count = 8});
+    for (int i = 0; i < 4; ++i)
+        cells.release(cells.acquire());
+    EXPECT_EQ(cells.retired_count(), 1u);
+    std::array<std::uint16_t, 90> taken{};
+    for (auto& index : taken)
+        index = cells.acquire();
+    for (const auto index : taken)
+        cells.release(index);
+    cells.release_memory(4);
+    EXPECT_EQ(cells.usable_count(), 4u);
+    EXPECT_EQ(cells.retired_count(), 1u);
+    for (int i = 0; i < 99; ++i)
+        EXPECT_NE(cells.acquire(), small_slab::none);
+    EXPECT_EQ(cells.acquire(), small_slab::none);
+}
+
+// One hot cell does not age the others away: memory is kept rather than their generations lost.
+TEST(slab, giving_memory_back_does_not_use_up_the_cells) {
+    shrinking_memory memory;
+    small_slab cells({.memory = &memory, .capacity = 64, .generation_count = 40});
+    for (int round = 0; round < 6; ++round) {
+        std::array<std::uint16_t, 60> taken{};
+        for (auto& index : taken) {
+            index = cells.acquire();
+            ASSERT_NE(index, small_slab::none);
+        }
+        for (std::size_t i = taken.size(); i-- > 0;)
+            cells.release(taken[i]);
+        for (int i = 0; i < 3; ++i) {  // the last one released is the hot one
+            const auto hot = cells.acquire();
+            cells.release(hot);
+        }
+        cells.release_memory(4);
+    }
+    EXPECT_LE(cells.retired_count(), 4u);
+}

@@ -180,3 +180,14 @@ TEST(duration, long_chrono_durations_saturate) {
     EXPECT_EQ(duration(std::chrono::duration<std::int64_t, std::ratio<1, 60>>(INT64_MAX)), max_s);
     EXPECT_EQ(duration(std::chrono::duration<std::int64_t, std::ratio<1, 60>>(INT64_MIN)), min_s);
 }
+
+// TS-1: conversions saturate too.
+TEST(duration, counts_too_large_for_it_are_the_longest_duration) {
+    using unsigned_ns = std::chrono::duration<std::uint64_t, std::nano>;
+    EXPECT_EQ(duration(unsigned_ns(UINT64_MAX)), duration::max());
+    EXPECT_EQ(18446744073709551615_ns, duration::max());
+    EXPECT_EQ(18446744073709551615_h, duration::max());
+    using thirds = std::chrono::duration<std::int64_t, std::ratio<7, 3'000'000'000>>;
+    EXPECT_EQ(duration(thirds(1)).ns(), 2);
+    EXPECT_EQ(duration(thirds(3'000'000'000)).ns(), 7'000'000'000);
+}

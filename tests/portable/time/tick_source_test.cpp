@@ -364,3 +364,19 @@ TEST(tick_chunks, numbers_beyond_32_bits_are_cut_right) {
     EXPECT_EQ(chunks.next(), 9u);
     EXPECT_EQ(chunks.next(), 0u);
 }
+
+// TS-5: also while suspended a counter of 32 bits does not come round unseen.
+TEST(tick_source, a_long_suspension_loses_nothing) {
+    tactus::tick_source source;
+    auto lease = source.acquire();
+    lease.suspend();
+    for (int i = 0; i < 4; ++i) {
+        source.notify_tick(0x8000'0000u);
+        EXPECT_FALSE(lease.try_pull().has_value());
+    }
+    EXPECT_EQ(lease.pending(), 0x2'0000'0000u);
+    lease.resume();
+    const auto event = lease.try_pull();
+    ASSERT_TRUE(event.has_value());
+    EXPECT_EQ(event->ticks, 0x2'0000'0000u);
+}

@@ -481,7 +481,7 @@ TEST(timer_wheel_limits, a_refusing_region_limits_the_wheel_and_nothing_breaks) 
     rig().add(5, 2);
     const auto refused = wheel.insert(at_ms(0), duration::from_ms(5), 3);
     ASSERT_FALSE(refused.has_value());
-    EXPECT_EQ(refused.error().code, timer_errc::capacity_exceeded);
+    EXPECT_EQ(refused.error().code, timer_errc::memory_exhausted);
     EXPECT_TRUE(rig().fires(5, {1, 2}));
     rig().make();
 }
@@ -532,21 +532,21 @@ TEST(timer_wheel_limits, regions_must_be_given_and_large_enough) {
     auto o = rig().options(4);
     tactus::fixed_memory short_nodes(spare(test_wheel::node_bytes(4) - 1));
     o.nodes = &short_nodes;
-    EXPECT_TRUE(refused_with(test_wheel::validate(o), timer_errc::memory_too_small,
+    EXPECT_TRUE(refused_with(test_wheel::validate(o), timer_errc::node_memory_too_small,
                              needed_nodes - 1, needed_nodes));
     o.nodes = nullptr;
     EXPECT_TRUE(
-        refused_with(test_wheel::validate(o), timer_errc::memory_too_small, 0, needed_nodes));
+        refused_with(test_wheel::validate(o), timer_errc::node_memory_too_small, 0, needed_nodes));
     tactus::fixed_memory exact_nodes(spare(test_wheel::node_bytes(4)));
     o.nodes = &exact_nodes;
     EXPECT_FALSE(test_wheel::validate(o).has_value());
     tactus::fixed_memory short_overflow(spare(test_wheel::overflow_bytes(4) - 1));
     o.overflow = &short_overflow;
-    EXPECT_TRUE(refused_with(test_wheel::validate(o), timer_errc::memory_too_small,
+    EXPECT_TRUE(refused_with(test_wheel::validate(o), timer_errc::overflow_memory_too_small,
                              needed_overflow - 1, needed_overflow));
     o.overflow = nullptr;
-    EXPECT_TRUE(
-        refused_with(test_wheel::validate(o), timer_errc::memory_too_small, 0, needed_overflow));
+    EXPECT_TRUE(refused_with(test_wheel::validate(o), timer_errc::overflow_memory_too_small, 0,
+                             needed_overflow));
     o.overflow = &short_overflow;
     o.overflow_max = 3;
     EXPECT_FALSE(test_wheel::validate(o).has_value());
@@ -672,15 +672,24 @@ namespace {
 char buffer[160];
 char part[160];
 
-constexpr timer_errc all_codes[] = {timer_errc::invalid_resolution, timer_errc::invalid_capacity,
-                                    timer_errc::capacity_too_large, timer_errc::memory_too_small,
-                                    timer_errc::duration_exceeded,  timer_errc::deadline_overflow,
-                                    timer_errc::capacity_exceeded,  timer_errc::overflow_exceeded,
-                                    timer_errc::unknown_timer,      timer_errc::time_went_back};
+constexpr timer_errc all_codes[] = {timer_errc::invalid_resolution,
+                                    timer_errc::invalid_capacity,
+                                    timer_errc::capacity_too_large,
+                                    timer_errc::node_memory_too_small,
+                                    timer_errc::overflow_memory_too_small,
+                                    timer_errc::duration_exceeded,
+                                    timer_errc::deadline_overflow,
+                                    timer_errc::capacity_exceeded,
+                                    timer_errc::overflow_exceeded,
+                                    timer_errc::memory_exhausted,
+                                    timer_errc::unknown_timer,
+                                    timer_errc::time_went_back};
 constexpr std::string_view all_names[] = {
-    "invalid_resolution", "invalid_capacity",  "capacity_too_large", "memory_too_small",
-    "duration_exceeded",  "deadline_overflow", "capacity_exceeded",  "overflow_exceeded",
-    "unknown_timer",      "time_went_back"};
+    "invalid_resolution",        "invalid_capacity",  "capacity_too_large", "node_memory_too_small",
+    "overflow_memory_too_small", "duration_exceeded", "deadline_overflow",  "capacity_exceeded",
+    "overflow_exceeded",         "memory_exhausted",  "unknown_timer",      "time_went_back"};
+static_assert(std::size(all_names) == std::size(all_codes));
+static_assert(static_cast<std::size_t>(timer_errc::time_went_back) + 1 == std::size(all_codes));
 
 bool contains(std::string_view text, std::string_view wanted) {
     return text.find(wanted) != std::string_view::npos;
@@ -724,6 +733,8 @@ TEST(timer_error_text, extreme_numbers_are_written_in_full) {
     EXPECT_TRUE(contains(describe(timer_error{timer_errc::duration_exceeded, INT64_MAX, 0}, buffer),
                          "9223372036854775807"));
     EXPECT_TRUE(contains(describe(timer_error{timer_errc::invalid_capacity, 0, 1}, buffer), "0"));
+    EXPECT_TRUE(describe(timer_error{timer_errc::time_went_back, -3, -2}, buffer) ==
+                "tick 18446744073709551613 lies before the current tick 18446744073709551614");
 }
 
 TEST(timer_error_text, descriptions_are_cut_to_the_room_given) {

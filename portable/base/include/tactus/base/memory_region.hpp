@@ -11,7 +11,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+
+#include <tactus/base/check.hpp>
 
 namespace tactus::inline v0 {
 
@@ -41,15 +44,23 @@ protected:
 };
 
 /// A region over memory the caller owns; it is all usable from the start and is never released.
+/// Requires: it is aligned to 16 bytes, as `alignas(16) std::array<std::byte, n>` (check
+/// fixed_memory:1).
 class fixed_memory final : public memory_region {
 public:
+    static constexpr std::size_t alignment = 16;
+
     explicit fixed_memory(std::span<std::byte> bytes) noexcept {
+        TACTUS_CHECK(1, reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment == 0);
         data_ = bytes.data();
         size_ = bytes.size();
         size_max_ = bytes.size();
     }
 
     [[nodiscard]] bool resize(std::size_t bytes) noexcept override { return bytes <= size_max_; }
+
+private:
+    TACTUS_CHECK_MODULE("fixed_memory");
 };
 
 }  // namespace tactus::inline v0

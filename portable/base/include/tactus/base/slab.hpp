@@ -108,6 +108,8 @@ public:
         --live_count_;
         if (cell.generation == retire_at_) [[unlikely]] {
             ++retired_count_;
+            if (retired_end_ <= index)
+                retired_end_ = std::size_t{index} + 1;
             return;
         }
         cell.next = free_;
@@ -137,31 +139,38 @@ public:
         return handle.generation - first_generation_ <= newest - first_generation_;
     }
 
-    /// Forgets all cells beyond the first `retained` and gives their memory back. Requires: no cell
-    /// in use. Does nothing once a cell has retired: forgetting a retired cell would bring its
-    /// generations back (S3).
+    /// Forgets all cells beyond the first `retained` (and beyond the last retired one) and gives
+    /// their memory back, if the region does give back. Requires: no cell in use.
+    ///
+    /// Cells that are forgotten start again beyond where any of them ended (S3). That ages them, so
+    /// memory is given back only while generations are in the first half of their range.
     void release_memory(std::size_t retained) noexcept {
         TACTUS_CHECK(7, live_count_ == 0);
-        if (usable_ <= retained || retired_count_ != 0)
+        const std::size_t kept = retained > retired_end_ ? retained : retired_end_;
+        if (usable_ <= kept || usable_ <= floor_)
             return;
-        // S3: cells that are forgotten start beyond where any of them ended. Each was taken fresh
-        // since memory was last released, which pays for looking at it again.
+        // Once per growth: looking at the cells below is paid for by those who took them fresh.
+        floor_ = usable_;
         std::uint32_t farthest = fresh_generation_;
-        for (std::size_t i = retained; i < fresh_; ++i) {
+        for (std::size_t i = kept; i < fresh_; ++i) {
             if (cells_[i].generation - first_generation_ > farthest - first_generation_)
                 farthest = cells_[i].generation;
         }
-        if (!memory_->resize(retained * sizeof(Cell)))
+        // Half of retire_at_ - first_generation_, where zero stands for the whole circle.
+        const std::uint32_t half = ((retire_at_ - first_generation_ - 1) >> 1) + 1;
+        if (farthest - first_generation_ > half || !memory_->resize(kept * sizeof(Cell)))
             return;
-        fresh_generation_ = farthest;
         usable_ = usable_cells();
+        floor_ = usable_;
         if (fresh_ <= usable_)
             return;
-        // Cells that stay keep their generations; the free list is rebuilt over them in index
-        // order.
         fresh_ = static_cast<Index>(usable_);
+        fresh_generation_ = farthest;
+        // Cells that stay keep their generations; the free list is rebuilt over them.
         free_ = none;
         for (Index i = fresh_; i-- > 0;) {
+            if (cells_[i].generation == retire_at_ && i < retired_end_)
+                continue;
             cells_[i].next = free_;
             free_ = i;
         }
@@ -212,6 +221,8 @@ private:
     std::size_t usable_;
     std::size_t live_count_ = 0;
     std::size_t retired_count_ = 0;
+    std::size_t retired_end_ = 0;  // one beyond the last retired cell
+    std::size_t floor_ = 0;        // usable_ when memory was last given back, or refused to be
     std::uint32_t first_generation_;
     std::uint32_t retire_at_;         // reaching it retires the cell
     std::uint32_t fresh_generation_;  // where an untouched cell starts

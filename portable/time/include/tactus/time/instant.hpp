@@ -6,13 +6,14 @@
 // of different clocks must not be mixed. Arithmetic stops at the ends of the range instead of
 // wrapping. `instant::never()` is the end of time: no deadline can be later.
 //
-// Any std::chrono duration converts to `duration` (rounding towards zero below a nanosecond),
-// without this header including <chrono>.
+// Any std::chrono duration with an integral count converts to `duration` (rounding towards zero
+// below a nanosecond), without this header including <chrono>.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include <tactus/base/saturating.hpp>
 
@@ -35,7 +36,7 @@ public:
     // Implicit on purpose: 5ms is a duration.
     template <chrono_duration D>
     constexpr duration(D d) noexcept  // NOLINT(google-explicit-constructor)
-        : ns_(from_ratio(static_cast<std::int64_t>(d.count()), D::period::num, D::period::den)) {}
+        : ns_(from_ratio(clamped(d.count()), D::period::num, D::period::den)) {}
 
     [[nodiscard]] static constexpr duration from_ns(std::int64_t n) noexcept { return duration(n); }
     [[nodiscard]] static constexpr duration from_us(std::int64_t n) noexcept {
@@ -72,6 +73,13 @@ public:
         return scaled(d.ns_, n);
     }
 
+    /// A count too large for the type is the longest there is, not a negative one.
+    template <std::integral T>
+    [[nodiscard]] static constexpr std::int64_t clamped(T count) noexcept {
+        return std::in_range<std::int64_t>(count) ? static_cast<std::int64_t>(count)
+                                                  : std::numeric_limits<std::int64_t>::max();
+    }
+
 private:
     explicit constexpr duration(std::int64_t ns) noexcept : ns_(ns) {}
 
@@ -83,14 +91,16 @@ private:
         constexpr std::int64_t ns_per_s = 1'000'000'000;
         if (ns_per_s % den == 0)
             return saturating_mul(count, saturating_mul<std::int64_t>(num, ns_per_s / den));
-        if (den % ns_per_s == 0)
-            return saturating_mul<std::int64_t>(count / (den / ns_per_s), num);
-        // An odd unit, such as 1/60 s: whole seconds first, so that the product of the rest stays
-        // small.
+        // Other units, such as 1/60 s: whole multiples first, so that the product of the rest is
+        // small; it is exact up to 2^63.
         const std::int64_t whole =
             saturating_mul(count / den, saturating_mul<std::int64_t>(num, ns_per_s));
+        const std::int64_t rest = count % den;
+        if (den % ns_per_s == 0)
+            return saturating_add(whole,
+                                  saturating_mul<std::int64_t>(rest, num) / (den / ns_per_s));
         return saturating_add(
-            whole, saturating_mul(saturating_mul<std::int64_t>(count % den, num), ns_per_s) / den);
+            whole, saturating_mul(saturating_mul<std::int64_t>(rest, num), ns_per_s) / den);
     }
 
     std::int64_t ns_ = 0;
@@ -148,22 +158,22 @@ private:
 
 inline namespace literals {
 consteval duration operator""_ns(unsigned long long n) {
-    return duration::from_ns(static_cast<std::int64_t>(n));
+    return duration::from_ns(duration::clamped(n));
 }
 consteval duration operator""_us(unsigned long long n) {
-    return duration::from_us(static_cast<std::int64_t>(n));
+    return duration::from_us(duration::clamped(n));
 }
 consteval duration operator""_ms(unsigned long long n) {
-    return duration::from_ms(static_cast<std::int64_t>(n));
+    return duration::from_ms(duration::clamped(n));
 }
 consteval duration operator""_s(unsigned long long n) {
-    return duration::from_s(static_cast<std::int64_t>(n));
+    return duration::from_s(duration::clamped(n));
 }
 consteval duration operator""_min(unsigned long long n) {
-    return duration::from_s(static_cast<std::int64_t>(n) * 60);
+    return duration::from_s(saturating_mul<std::int64_t>(duration::clamped(n), 60));
 }
 consteval duration operator""_h(unsigned long long n) {
-    return duration::from_s(static_cast<std::int64_t>(n) * 3600);
+    return duration::from_s(saturating_mul<std::int64_t>(duration::clamped(n), 3600));
 }
 }  // namespace literals
 

@@ -5,8 +5,8 @@
 //
 // The notifying side (a thread, an interrupt, a test) does one atomic addition and nothing else.
 // The pulling side, one owner at a time, takes all that accumulated as one event and cuts it into
-// chunks; nothing is ever dropped, however late it comes. From the size of what it found it judges
-// how far behind it is:
+// chunks; nothing is dropped, however late it comes (on 32-bit cores it must ask at least once in
+// 2^32 ticks, suspended or not). From the size of what it found it judges how far behind it is:
 //
 //   backlog                       event mode   status
 //   at most 0.8 windows           normal       ok
@@ -95,6 +95,7 @@ private:
 
     // Lease's holder only.
     port::counter64 taken_;
+    std::uint64_t kept_ = 0;  // taken while suspended
     std::uint32_t window_;
     driver_release driver_;
     phase phase_ = phase::running;

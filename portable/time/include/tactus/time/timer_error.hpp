@@ -14,15 +14,17 @@ namespace tactus::inline v0 {
 
 // The comment says what `value` and `limit` of the error hold.
 enum class timer_errc : std::uint8_t {
-    invalid_resolution,  // resolution in ns | 1
-    invalid_capacity,    // timers (or overflow entries) asked for | 1
-    capacity_too_large,  // timers asked for | what the index width allows; or
-                         // overflow entries asked for | timers asked for
-    memory_too_small,    // bytes given | bytes needed
-    duration_exceeded,   // delay in ns | max_timer_duration in ns
-    deadline_overflow,   // delay in ns | longest delay that is still representable, in ns
-    capacity_exceeded,   // timers pending | capacity without retired nodes
-    overflow_exceeded,   // entries in overflow | its capacity
+    invalid_resolution,         // resolution in ns | 1
+    invalid_capacity,           // timers (or overflow entries) asked for | 1
+    capacity_too_large,         // timers asked for | what the index width allows; or
+                                // overflow entries asked for | timers asked for
+    node_memory_too_small,      // bytes given | bytes needed
+    overflow_memory_too_small,  // bytes given | bytes needed
+    duration_exceeded,          // delay in ns | max_timer_duration in ns
+    deadline_overflow,          // delay in ns | longest delay that is still representable, in ns
+    capacity_exceeded,          // timers pending | capacity without retired nodes
+    overflow_exceeded,          // entries in overflow | its capacity
+    memory_exhausted,           // timers pending | capacity: a region did not grow
     unknown_timer,   // handle index | 0: the handle is stale, fired, cancelled or never given out
     time_went_back,  // tick asked for | current tick
 };

@@ -96,7 +96,7 @@ struct timer_wheel_options {
     // tell apart; without one the wheel takes the next of the process.
     std::uint64_t first_sequence = 0;
     std::optional<std::uint32_t> tag = {};
-    std::uint32_t generation_count = 0;  // see slab
+    std::uint32_t generation_count = 0;  // see slab; rounded down to an even number
 };
 
 /// `Index` is the width of the links: 32 bits, or 16 for devices (up to 65,535 timers, a quarter of
@@ -124,8 +124,8 @@ public:
     }
 
     /// Builds a wheel, or says what is wrong with the options: invalid_resolution,
-    /// invalid_capacity, capacity_too_large, memory_too_small. Nothing is taken from the regions
-    /// then.
+    /// invalid_capacity, capacity_too_large, node_memory_too_small, overflow_memory_too_small.
+    /// Nothing is taken from the regions then.
     [[nodiscard]] static std::expected<basic_timer_wheel, timer_error> create(
         const options& o) noexcept;
 
@@ -137,14 +137,14 @@ public:
     basic_timer_wheel& operator=(const basic_timer_wheel&) = delete;
 
     /// Registers a timer: it fires at the first advance at or after `now + delay`, rounded up to a
-    /// whole tick; a delay of zero or less, or a deadline that is past already, fires at the next
-    /// advance.
+    /// whole tick. With a delay of zero or less it fires at the first advance to the tick of `now`
+    /// or later, also to one that has begun.
     ///
     /// `now` is the caller's clock at registration: the wheel may not have been advanced for a long
     /// time. If nothing is pending, the wheel's own time moves on to `now`, so that an idle time
     /// does not make the deadline a far one; an advance to an earlier tick is time_went_back then.
-    /// Errors: duration_exceeded, deadline_overflow, capacity_exceeded, overflow_exceeded. Nothing
-    /// has changed then.
+    /// Errors: duration_exceeded, deadline_overflow, capacity_exceeded, overflow_exceeded,
+    /// memory_exhausted. Nothing has changed then.
     [[nodiscard]] std::expected<timer_handle, timer_error> insert(instant now, duration delay,
                                                                   std::uint64_t payload) noexcept;
 
@@ -169,7 +169,7 @@ public:
     std::expected<std::size_t, timer_error> advance(instant now, Sink&& sink);
 
     /// The tick at which the next advance will fire something: exact, the current tick if something
-    /// is due already. Asked by a sink, the tick of what fires next, in this advance or another.
+    /// is due already, also while a sink is being called and more is to fire.
     [[nodiscard]] std::optional<tick> next_deadline() const noexcept {
         if (next_ == next_unknown) [[unlikely]]
             return find_next_deadline();
@@ -228,7 +228,8 @@ private:
     }
     [[nodiscard]] std::expected<timer_handle, timer_error> insert_unusual(
         instant now, tick deadline, std::uint64_t payload) noexcept;
-    [[nodiscard]] timer_error capacity_exceeded() const noexcept;
+    [[nodiscard]] timer_error timer_refused() const noexcept;
+    [[nodiscard]] timer_error overflow_refused() const noexcept;
     void pass_idle_time(instant now) noexcept;
     void set_idle_time(tick now) noexcept;
     void place(Index index, tick deadline) noexcept;
@@ -253,7 +254,7 @@ private:
     [[nodiscard]] tick whole_deadline(std::uint32_t low) const noexcept;
     [[nodiscard]] std::optional<tick> find_next_deadline() const noexcept;
     [[nodiscard]] std::optional<tick> earliest_in_wheel() const noexcept;
-    [[nodiscard]] std::optional<tick> earliest_pending() const noexcept;
+    [[nodiscard]] tick earliest_held() const noexcept;
 
     [[nodiscard]] bool coalesces() const noexcept { return window_ticks_ != 0; }
     [[nodiscard]] bool next_group() noexcept;

@@ -20,7 +20,8 @@ enum : std::uint16_t {
     due_list_a =
         wheel_slot_count,  // already due when registered; two lists take turns, see timer_wheel
     due_list_b,
-    held_list,  // due, but waiting for its group (coalescing)
+    held_list,   // due, but waiting for its group (coalescing)
+    ready_list,  // the group that fires now (coalescing)
     list_count,
     in_overflow = list_count,
 };
