@@ -113,7 +113,7 @@ public:
     explicit demo(const arguments& a)
         : arguments_(a),
           rng_(a.seed),
-          made_(new made(tactus::timer_wheel::create(memory_.options()))),
+          made_(new made_wheel(tactus::timer_wheel::create(memory_.options()))),
           timers_(a.timers) {
         if (!*made_)
             fail(made_->error());
@@ -280,8 +280,8 @@ private:
     tactus::runtime::timer_memory memory_;
     tactus::runtime::steady_clock real_;
     tactus::manual_clock clock_;
-    using made = std::expected<tactus::timer_wheel, tactus::timer_error>;
-    std::unique_ptr<made> made_;
+    using made_wheel = std::expected<tactus::timer_wheel, tactus::timer_error>;
+    std::unique_ptr<made_wheel> made_;
     tactus::timer_wheel* wheel_ = nullptr;
     std::vector<expectation> timers_;
     std::vector<tactus::duration> delays_;
