@@ -16,12 +16,16 @@
 // hint may be stale: it is only ever prefetched.
 //
 // Slots above level 0 also remember their earliest deadline, so that next_deadline() need not walk.
-// When that entry leaves, the slot's earliest is unknown until somebody asks, who then walks once.
+// When that entry leaves, whoever asks next takes a census of the slot: how many entries each tick
+// of its first occupied block of 256 has. The census is kept up to date, so further departures from
+// that block cost nothing; the next walk is due when the block is empty.
 //
 // Invariants
 //   L1  bit s of occupied(l) is set exactly when the list of slot (l, s) is not empty
 //   L2  nodes are in the order they were appended
 //   L3  if earliest_known, earliest is the least deadline_low in the list (slots above level 0)
+//   L4  census_ counts exactly the entries of slot census_.where with deadline_low / 256 ==
+//       census_.block, and that slot has none in an earlier block
 //
 // Thread safety: none.
 #pragma once
@@ -65,6 +69,7 @@ public:
         list& l = lists_[where];
         node& n = nodes_[index];
         n.where = static_cast<std::uint16_t>(where);
+        note_arrival(where, n.deadline_low);
         if (l.tail == none) [[unlikely]]
             start(l, where, index);
         else
@@ -76,6 +81,7 @@ public:
         list& l = lists_[where];
         node& n = nodes_[index];
         n.where = static_cast<std::uint16_t>(where);
+        note_arrival(where, n.deadline_low);
         if (l.tail == none)
             start(l, where, index);
         else
@@ -86,6 +92,7 @@ public:
         const node& n = nodes_[index];
         list& l = lists_[n.where];
         l.remove(nodes_, n, index);
+        note_departure(n.where, n.deadline_low);
         if (l.tail == none) [[unlikely]]
             occupied_[n.where / slots_per_level].clear(n.where % slots_per_level);
     }
@@ -142,6 +149,12 @@ public:
         const list& l = lists_[where];
         if (l.knows_earliest())
             return l.earliest_deadline();
+        if constexpr (has_hints) {
+            if (census_.where != where || census_.ticks.empty())
+                take_census(where);
+            l.learn(census_.earliest());
+            return census_.earliest();
+        }
         std::uint32_t least = nodes_[l.tail].deadline_low;
         for (Index i = l.tail; i != none; i = nodes_[i].prev) {
             prefetch_ahead(i);
@@ -159,13 +172,89 @@ private:
         occupied_[where / slots_per_level].set(where % slots_per_level);
     }
 
+    void note_arrival(unsigned where, std::uint32_t deadline_low) noexcept {
+        if constexpr (has_hints) {
+            if (where == census_.where) [[unlikely]]
+                census_.add(deadline_low);
+        }
+    }
+    void note_departure(unsigned where, std::uint32_t deadline_low) noexcept {
+        if constexpr (has_hints) {
+            if (where == census_.where) [[unlikely]]
+                census_.remove(deadline_low);
+        }
+    }
+    void take_census(unsigned where) const noexcept {
+        census_.begin(where);
+        for (Index i = lists_[where].tail; i != none; i = nodes_[i].prev) {
+            prefetch_ahead(i);
+            census_.count_in(nodes_[i].deadline_low);
+        }
+    }
+
     // Forgets a list, and returns its tail.
     [[nodiscard]] Index take(unsigned where) noexcept {
+        if constexpr (has_hints) {
+            if (where == census_.where)
+                census_.end();
+        }
         const Index last = lists_[where].tail;
         lists_[where].tail = none;
         occupied_[where / slots_per_level].clear(where % slots_per_level);
         return last;
     }
+
+    // How many entries of one slot are due at each tick of its first occupied block of 256 ticks.
+    struct slot_census {
+        static constexpr unsigned nowhere = ~0u;
+        static constexpr unsigned block_bits = 8;
+
+        unsigned where = nowhere;
+        std::uint32_t block = 0;
+        bitmap<256> ticks{};
+        std::array<std::uint32_t, 256> counts{};
+
+        void begin(unsigned slot) noexcept {
+            clear();
+            where = slot;
+            block = ~std::uint32_t{0};
+        }
+        void end() noexcept { where = nowhere; }
+
+        // While walking: an earlier block makes all that was counted so far worthless.
+        void count_in(std::uint32_t deadline) noexcept {
+            if (deadline >> block_bits < block) {
+                clear();
+                block = deadline >> block_bits;
+            }
+            if (deadline >> block_bits == block)
+                count(deadline);
+        }
+        void add(std::uint32_t deadline) noexcept {
+            if (deadline >> block_bits == block)
+                count(deadline);
+            else if (deadline >> block_bits < block)
+                end();  // L4: an earlier block, of which nothing is known
+        }
+        void remove(std::uint32_t deadline) noexcept {
+            if (deadline >> block_bits == block && --counts[deadline % 256] == 0)
+                ticks.clear(deadline % 256);
+        }
+        [[nodiscard]] std::uint32_t earliest() const noexcept {
+            return block << block_bits | static_cast<std::uint32_t>(ticks.first_from(0));
+        }
+
+    private:
+        void count(std::uint32_t deadline) noexcept {
+            ++counts[deadline % 256];
+            ticks.set(deadline % 256);
+        }
+        void clear() noexcept {
+            ticks = {};
+            counts.fill(0);
+        }
+    };
+    struct no_census {};
 
     // 32-bit links: half a cache line.
     struct alignas(32) far_list {
@@ -281,6 +370,7 @@ private:
     std::array<bitmap<slots_per_level>, level_count + 1>
         occupied_{};  // last: lists that are no slots
     std::array<list, list_count> lists_{};
+    [[no_unique_address]] mutable std::conditional_t<has_hints, slot_census, no_census> census_{};
 };
 
 }  // namespace tactus::inline v0::detail

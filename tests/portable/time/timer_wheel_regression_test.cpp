@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: what an outsider found wrong stays right. Method: the shortest program for each finding.
+// Goal: what was wrong once stays right. Method: the shortest program for each fault.
 #include <cstdint>
 #include <optional>
 
@@ -36,7 +36,7 @@ public:
 }  // namespace
 
 // TW-6, TW-7: a sink that asks leaves no stale answer behind.
-TEST(timer_wheel_review, next_deadline_asked_by_a_sink_is_forgotten_afterwards) {
+TEST(timer_wheel_regression, next_deadline_asked_by_a_sink_is_forgotten_afterwards) {
     auto& wheel = box.make(memory.options());
     ASSERT_TRUE(wheel.insert(at_ms(0), ms(5), 1).has_value());
     ASSERT_TRUE(wheel.insert(at_ms(0), ms(7), 2).has_value());
@@ -55,7 +55,7 @@ TEST(timer_wheel_review, next_deadline_asked_by_a_sink_is_forgotten_afterwards) 
 }
 
 // TW-3: a deadline that is past fires at the next advance, though its tick has not ended.
-TEST(timer_wheel_review, a_deadline_within_the_tick_that_has_begun_is_due) {
+TEST(timer_wheel_regression, a_deadline_within_the_tick_that_has_begun_is_due) {
     auto options = memory.options();
     options.start = at_ns(10'500'000);
     auto& wheel = box.make(options);
@@ -69,7 +69,7 @@ TEST(timer_wheel_review, a_deadline_within_the_tick_that_has_begun_is_due) {
 }
 
 // TW-4, TW-5, TW-6: emptying again and again asks the memory once, not each time.
-TEST(timer_wheel_review, a_region_that_keeps_its_memory_is_asked_once_per_growth) {
+TEST(timer_wheel_regression, a_region_that_keeps_its_memory_is_asked_once_per_growth) {
     auto options = memory.options();
     stubborn_memory nodes(*options.nodes, options.nodes->size_max());
     options.nodes = &nodes;
@@ -90,7 +90,7 @@ TEST(timer_wheel_review, a_region_that_keeps_its_memory_is_asked_once_per_growth
 }
 
 // UP-6: memory that does not grow is a refusal with a name of its own, not a lack of capacity.
-TEST(timer_wheel_review, memory_that_does_not_grow_is_named) {
+TEST(timer_wheel_regression, memory_that_does_not_grow_is_named) {
     auto options = memory.options();
     stubborn_memory nodes(*options.nodes, tactus_test::test_wheel::node_bytes(1));
     options.nodes = &nodes;
@@ -102,7 +102,7 @@ TEST(timer_wheel_review, memory_that_does_not_grow_is_named) {
 }
 
 // One region has one user: the wheel would write its overflow over its nodes.
-TEST(timer_wheel_review, the_same_region_cannot_serve_twice) {
+TEST(timer_wheel_regression, the_same_region_cannot_serve_twice) {
     auto options = memory.options();
     options.overflow = options.nodes;
     const auto refused = tactus_test::test_wheel::validate(options);
@@ -111,7 +111,7 @@ TEST(timer_wheel_review, the_same_region_cannot_serve_twice) {
 }
 
 // TW-10: asked by a sink, what is left of the group fires next.
-TEST(timer_wheel_review, next_deadline_in_the_middle_of_a_group_is_now) {
+TEST(timer_wheel_regression, next_deadline_in_the_middle_of_a_group_is_now) {
     auto options = memory.options();
     options.coalescing = {.window = ms(10), .group_min = 3};
     auto& wheel = box.make(options);
