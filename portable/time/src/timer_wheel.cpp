@@ -322,7 +322,7 @@ bool basic_timer_wheel<Index>::begin_advance(tick target) noexcept {
     now_ = target;
     room_ = saturating_sub(horizon_, now_);
     firing_ = due_;
-    due_ = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
+    due_ = other_due();
     if (coalesces()) {
         move_list(firing_, detail::held_list);
         firing_ = detail::ready_list;
@@ -346,7 +346,7 @@ void basic_timer_wheel<Index>::abandon_advance() noexcept {
     if (coalesces()) {
         move_list(detail::held_list, rest);
     } else {
-        rest = due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
+        rest = other_due();
         if (firing_ != rest)
             move_list(firing_, rest);
     }

@@ -25,7 +25,6 @@
 // Thread safety: none. One owner; the scheduler serialises access.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -239,6 +238,9 @@ private:
     void displace(Index index) noexcept;
     void release_if_empty() noexcept;
 
+    [[nodiscard]] unsigned other_due() const noexcept {
+        return due_ == detail::due_list_a ? detail::due_list_b : detail::due_list_a;
+    }
     [[nodiscard]] bool begin_advance(tick target) noexcept;
     [[nodiscard]] bool next_expired(expired_timer& out) noexcept;
     void end_advance() noexcept;
