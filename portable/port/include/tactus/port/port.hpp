@@ -3,7 +3,7 @@
 // The port: everything portable code needs from a platform, and nothing more. This header is the
 // specification.
 //
-// A platform is a folder beside this one (`host/`, `cortex_m/`, later `model/`) that provides
+// A platform is a folder beside this one (`host/`, `cortex_m/`, `model/`) that provides
 // `<tactus/port/platform.hpp>`; the build puts exactly one of them on the include path, so the
 // choice is made when compiling and costs nothing when running. What differs between two systems in
 // one process (clock, memory, seed) is not here: that is handed in at run time.
@@ -41,6 +41,49 @@
 //     RAII: no interrupt handler runs on this core while it lives; nests. On the host, where no
 //     handler shares data with portable code, it does nothing.
 //
+//   class edge;
+//     A happens-before edge with a name, declared once beside the atomic it belongs to:
+//         static constexpr port::edge published{"inbox-published"};
+//     An access that is one of its ends takes its order from it: published.release(). On real
+//     platforms that is the memory order and nothing else; the model weakens one end at a time to
+//     show that a test needs it (MC-4). Orders of no edge are written as std::memory_order_relaxed.
+//       explicit constexpr edge(const char* name) noexcept;
+//       std::memory_order acquire(), release(), acq_rel(), seq_cst() const noexcept;
+//
+//   template <class T> class plain;
+//     A cell that threads share without an atomic, because something else orders its accesses. The
+//     model reports two accesses that nothing orders; elsewhere it is a T.
+//       constexpr plain() noexcept;  explicit constexpr plain(T) noexcept;
+//       T read() const noexcept;     void write(T) noexcept;
+//
+//   class mutex;          lock(), unlock(), try_lock(); not recursive. Bare metal: masks interrupts.
+//   class condition;      wait(mutex&), notify_one(), notify_all(); wake-ups may be spurious.
+//     Not on bare metal, where nobody else could notify.
+//
+//   bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,
+//                std::int64_t timeout_ns) noexcept;
+//   void wake_one(atomic<std::uint32_t>& word) noexcept;
+//     Sleeps while the word has the expected value: false when `timeout_ns` passed (negative: never),
+//     true otherwise, also for no reason. Looking at the word and going to sleep are one step
+//     against wake_one, which wakes one sleeper, if there is one.
+//
+//   template <class T> T& thread_instance() noexcept;
+//     This thread's own T, made of constants when the thread starts and never destroyed. T is
+//     constant-initialised and trivially destructible. Bare metal: the one there is.
+//   void at_thread_exit(void (*call)(void*) noexcept, void* with) noexcept;
+//     Calls when this thread ends, last registered first. Bare metal: never.
+//
+//   void pause() noexcept;   void yield() noexcept;
+//     One step of a bounded spin; giving the processor away. Scheduling points in the model.
+//
+//   bool poisoning() noexcept;
+//   void poison(const void*, std::size_t) noexcept;   void unpoison(const void*, std::size_t) noexcept;
+//     Memory that must not be touched until unpoisoned, for AddressSanitizer and Valgrind (UP-6).
+//     poisoning() is false where nobody would notice; then the two do nothing.
+//
+//   inline constexpr std::size_t cache_line;
+//     What must be apart to be written by two cores without disturbing. 4 where there is no cache.
+//
 //   void prefetch(const void*) noexcept;
 //     A hint; any address is allowed, also one that is not mapped.
 //
@@ -48,6 +91,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 
 #include <tactus/port/platform.hpp>
@@ -77,8 +121,39 @@ static_assert(requires(counter64 c, event_count::word w) {
     { c.fold(w) } noexcept -> std::same_as<std::uint64_t>;
     { c.value() } noexcept -> std::same_as<std::uint64_t>;
 });
-static_assert(requires(const void* p) {
+static_assert(requires(const void* p, std::size_t n) {
     { prefetch(p) } noexcept;
+    { poison(p, n) } noexcept;
+    { unpoison(p, n) } noexcept;
+    { poisoning() } noexcept -> std::same_as<bool>;
+    { pause() } noexcept;
+    { yield() } noexcept;
 });
+static_assert(requires(mutex m) {
+    { m.lock() } noexcept;
+    { m.unlock() } noexcept;
+    { m.try_lock() } noexcept -> std::same_as<bool>;
+});
+static_assert(requires(atomic<std::uint32_t> w, std::uint32_t v, std::int64_t ns) {
+    { wait_on(w, v, ns) } noexcept -> std::same_as<bool>;
+    { wake_one(w) } noexcept;
+});
+static_assert(requires(plain<void*> p, void* v) {
+    { p.read() } noexcept -> std::same_as<void*>;
+    { p.write(v) } noexcept;
+});
+static_assert((cache_line & (cache_line - 1)) == 0);
+
+/// Holds a mutex while it lives.
+class lock_guard {
+public:
+    explicit lock_guard(mutex& m) noexcept : mutex_(m) { mutex_.lock(); }
+    ~lock_guard() { mutex_.unlock(); }
+    lock_guard(const lock_guard&) = delete;
+    lock_guard& operator=(const lock_guard&) = delete;
+
+private:
+    mutex& mutex_;
+};
 
 }  // namespace tactus::inline v0::port

@@ -12,8 +12,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
+
+#include <tactus/port/plain_edge.hpp>
 
 namespace tactus::inline v0::port {
 
@@ -172,7 +175,51 @@ private:
     std::uint64_t value_ = 0;
 };
 
+/// There is one thread: holding the mutex keeps interrupt handlers out, which may not lock it.
+class mutex {
+public:
+    void lock() noexcept { asm volatile("mrs %0, primask\n\tcpsid i" : "=r"(primask_)::"memory"); }
+    void unlock() noexcept { asm volatile("msr primask, %0" ::"r"(primask_) : "memory"); }
+    [[nodiscard]] bool try_lock() noexcept {
+        lock();
+        return true;
+    }
+
+private:
+    std::uint32_t primask_ = 0;
+};
+
+/// Sleeps until the next interrupt, unless the word has changed. The check and the sleep are one
+/// step: with interrupts masked an interrupt ends the sleep but is taken only afterwards.
+[[nodiscard]] inline bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,
+                                  std::int64_t timeout_ns) noexcept {
+    const critical_section section;
+    if (timeout_ns != 0 && word.load(std::memory_order_relaxed) == expected)
+        asm volatile("dsb\n\twfi" ::: "memory");
+    return timeout_ns != 0;
+}
+inline void wake_one(atomic<std::uint32_t>&) noexcept {}
+
+template <class T>
+[[nodiscard]] T& thread_instance() noexcept {
+    static_assert(std::is_trivially_destructible_v<T>);
+    static constinit T instance{};
+    return instance;
+}
+inline void at_thread_exit(void (*)(void*) noexcept, void*) noexcept {}
+
+inline void pause() noexcept {}
+inline void yield() noexcept {}
+
+inline constexpr std::size_t cache_line = 4;
+
 /// These cores have no cache to fill ahead.
 inline void prefetch(const void*) noexcept {}
+
+[[nodiscard]] constexpr bool poisoning() noexcept {
+    return false;
+}
+inline void poison(const void*, std::size_t) noexcept {}
+inline void unpoison(const void*, std::size_t) noexcept {}
 
 }  // namespace tactus::inline v0::port

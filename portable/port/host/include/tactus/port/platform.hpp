@@ -5,8 +5,13 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <type_traits>
+
+#include <tactus/port/plain_edge.hpp>
 
 namespace tactus::inline v0::port {
 
@@ -58,6 +63,9 @@ public:
     }
 
 private:
+    friend bool wait_on(const atomic<std::uint32_t>&, std::uint32_t, std::int64_t) noexcept;
+    friend void wake_one(atomic<std::uint32_t>&) noexcept;
+
     std::atomic<T> cell_;
 };
 
@@ -106,8 +114,62 @@ public:
     critical_section& operator=(const critical_section&) = delete;
 };
 
+class mutex {
+public:
+    void lock() noexcept { mutex_.lock(); }
+    void unlock() noexcept { mutex_.unlock(); }
+    [[nodiscard]] bool try_lock() noexcept { return mutex_.try_lock(); }
+
+private:
+    friend class condition;
+    std::mutex mutex_;
+};
+
+class condition {
+public:
+    /// Requires: the caller holds `m`.
+    void wait(mutex& m) noexcept {
+        std::unique_lock held(m.mutex_, std::adopt_lock);
+        condition_.wait(held);
+        held.release();
+    }
+    void notify_one() noexcept { condition_.notify_one(); }
+    void notify_all() noexcept { condition_.notify_all(); }
+
+private:
+    std::condition_variable condition_;
+};
+
+// Futexes; an interrupted or refused sleep is a wake-up for no reason.
+bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,
+             std::int64_t timeout_ns) noexcept;
+void wake_one(atomic<std::uint32_t>& word) noexcept;
+
+template <class T>
+[[nodiscard]] T& thread_instance() noexcept {
+    static_assert(std::is_trivially_destructible_v<T>);
+    static constinit thread_local T instance{};
+    return instance;
+}
+void at_thread_exit(void (*call)(void*) noexcept, void* with) noexcept;
+
+inline void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb");  // what yield does not do on these cores: wait a few cycles
+#endif
+}
+void yield() noexcept;
+
+inline constexpr std::size_t cache_line = 64;
+
 inline void prefetch(const void* address) noexcept {
     __builtin_prefetch(address);
 }
+
+[[nodiscard]] bool poisoning() noexcept;
+void poison(const void* from, std::size_t size) noexcept;
+void unpoison(const void* from, std::size_t size) noexcept;
 
 }  // namespace tactus::inline v0::port

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Host port: sleeping on a word, and what happens when a thread ends.
+#include <tactus/port/port.hpp>
+
+#include <sched.h>
+#include <cerrno>
+#include <ctime>
+#include <vector>
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace tactus::inline v0::port {
+
+bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,
+             std::int64_t timeout_ns) noexcept {
+    timespec limit{};
+    limit.tv_sec = timeout_ns / 1'000'000'000;
+    limit.tv_nsec = timeout_ns % 1'000'000'000;
+    const long result = ::syscall(SYS_futex, &word.cell_, FUTEX_WAIT_PRIVATE, expected,
+                                  timeout_ns < 0 ? nullptr : &limit, nullptr, 0);
+    return !(result == -1 && errno == ETIMEDOUT);
+}
+
+void wake_one(atomic<std::uint32_t>& word) noexcept {
+    ::syscall(SYS_futex, &word.cell_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+void yield() noexcept {
+    ::sched_yield();
+}
+
+namespace {
+
+struct exit_calls {
+    struct entry {
+        void (*call)(void*) noexcept;
+        void* with;
+    };
+    std::vector<entry> entries;
+
+    exit_calls() = default;
+    exit_calls(const exit_calls&) = delete;
+    exit_calls& operator=(const exit_calls&) = delete;
+    ~exit_calls() {
+        for (auto at = entries.rbegin(); at != entries.rend(); ++at)
+            at->call(at->with);
+    }
+};
+
+}  // namespace
+
+void at_thread_exit(void (*call)(void*) noexcept, void* with) noexcept {
+    static thread_local exit_calls calls;
+    calls.entries.push_back({call, with});
+}
+
+}  // namespace tactus::inline v0::port
