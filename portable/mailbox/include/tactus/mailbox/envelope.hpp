@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Envelope: one message on its way, one cache line.
+//
+// It is an intrusive node (link), says what it carries (descriptor by address), who sent it and which
+// generation of the receiver is meant. A payload of up to 32 bytes lies inside; a larger one is a
+// block of a memory source, and the inside holds {block, source}. A deadline or a span id, where a
+// message has one, take the last bytes of the inside; the flags say so.
+//
+// Fields are `plain`: an envelope has one owner at a time, and the queues hand it over. The model
+// checks that they do.
+//
+// Exactly once: whoever owns an envelope either passes it on or calls destroy_payload() and gives it
+// back to its pool.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include <tactus/base/memory_source.hpp>
+#include <tactus/mailbox/mailbox_index.hpp>
+#include <tactus/mailbox/message_type.hpp>
+#include <tactus/port/port.hpp>
+
+namespace tactus::inline v0 {
+
+class alignas(port::cache_line < 8 ? 8 : port::cache_line) envelope {
+public:
+    static constexpr std::size_t inside_size = 32;
+    // A core without a cache has no types that need more than 8 either.
+    static constexpr std::size_t inside_alignment = port::cache_line < 16 ? 8 : 16;
+
+    enum flag : std::uint32_t {
+        boxed = 1,           // the payload is outside
+        has_deadline = 2,    // 8 bytes at the end of the inside
+        has_span = 4,        // 8 bytes before the deadline's place
+        from_reserve = 8,    // belongs to the part of the pool kept for system messages
+        carries_system = 16  // holds a system message, not a payload
+    };
+
+    envelope() noexcept = default;
+    envelope(const envelope&) = delete;
+    envelope& operator=(const envelope&) = delete;
+
+    /// Puts a message in; false when it needs a block and `source` has none, and then `value` is
+    /// untouched. Requires: the envelope is empty.
+    template <message M, class From>
+    [[nodiscard]] bool emplace(From&& value, memory_source* source, std::uint32_t extras = 0) {
+        void* place = &inside_;
+        std::uint32_t marks = extras;
+        if (!fits<M>(extras)) {
+            if (source == nullptr)
+                return false;
+            place = source->allocate(sizeof(M), alignof(M));
+            if (place == nullptr)
+                return false;
+            const box b{place, source};
+            std::memcpy(&inside_, &b, sizeof b);
+            marks |= boxed;
+        }
+        ::new (place) M(std::forward<From>(value));
+        type.write(&message_type_of<M>);
+        flags.write(marks);
+        return true;
+    }
+
+    template <message M>
+    [[nodiscard]] static constexpr bool fits(std::uint32_t extras) noexcept {
+        return sizeof(M) <= inside_size - extras_size(extras) && alignof(M) <= inside_alignment;
+    }
+
+    [[nodiscard]] void* payload() noexcept {
+        if ((flags.read() & boxed) == 0) [[likely]]
+            return &inside_;
+        return outside().block;
+    }
+
+    /// The message, when it is an M.
+    template <message M>
+    [[nodiscard]] M* get_if() noexcept {
+        return type.read() == &message_type_of<M> ? std::launder(static_cast<M*>(payload()))
+                                                  : nullptr;
+    }
+
+    /// Requires: emplaced with has_deadline. Nanoseconds of the system's clock.
+    void set_deadline(std::int64_t at) noexcept { store_extra(inside_size - 8, at); }
+    [[nodiscard]] std::int64_t deadline() const noexcept { return load_extra(inside_size - 8); }
+    /// Requires: emplaced with has_span.
+    void set_span(std::int64_t id) noexcept { store_extra(inside_size - 16, id); }
+    [[nodiscard]] std::int64_t span() const noexcept { return load_extra(inside_size - 16); }
+
+    /// Ends the payload's life. The envelope is empty afterwards.
+    void destroy_payload() noexcept {
+        const message_type* t = type.read();
+        const std::uint32_t f = flags.read();
+        if (t->destroy == nullptr && (f & boxed) == 0) [[likely]]
+            return;
+        destroy_slowly(*t, f);
+    }
+
+    port::plain<envelope*> next;
+    port::plain<const message_type*> type;
+    port::plain<mailbox_index> sender;
+    port::plain<std::uint32_t> generation;
+    port::plain<std::uint32_t> flags;
+
+private:
+    friend class envelope_pool;
+    friend struct envelope_links;
+
+    struct box {
+        void* block;
+        memory_source* source;
+    };
+
+    [[nodiscard]] static constexpr std::size_t extras_size(std::uint32_t extras) noexcept {
+        return (extras & has_span) != 0 ? 16 : (extras & has_deadline) != 0 ? 8 : 0;
+    }
+    [[nodiscard]] box outside() const noexcept {
+        box b;
+        std::memcpy(&b, &inside_, sizeof b);
+        return b;
+    }
+    void store_extra(std::size_t at, std::int64_t value) noexcept {
+        std::memcpy(inside_ + at, &value, sizeof value);
+    }
+    [[nodiscard]] std::int64_t load_extra(std::size_t at) const noexcept {
+        std::int64_t value = 0;
+        std::memcpy(&value, inside_ + at, sizeof value);
+        return value;
+    }
+    void destroy_slowly(const message_type& t, std::uint32_t f) noexcept;
+
+    alignas(inside_alignment) std::byte inside_[inside_size];
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mailbox: a system queue, an inbox and one state word, on three cache lines (RG-3).
+//
+//   senders   inbox head, generation            written by whoever sends
+//   state     state word, ticket, system head   written at the edges of a run
+//   owner     the batch in work, and what the invoker keeps
+//
+// Senders touch the second line only when their push found the queue empty; the owner's line is
+// nobody else's business. It holds no business logic: the invoker runs it.
+//
+// Invariants
+//   M1  who holds the scheduled bit is the owner; there is at most one
+//   M2  an open mailbox that is not scheduled has no work its state allows, except between a push
+//       and the sender's request_schedule, or between run_ended and the look that follows
+//   M3  every envelope and system message taken is handled or reaches the finalizer's sink, once
+//
+// A mailbox begins closed (all zero) and is used again after it was closed: type-stable memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tactus/mailbox/envelope.hpp>
+#include <tactus/mailbox/inbox.hpp>
+#include <tactus/mailbox/state_engine.hpp>
+#include <tactus/mailbox/system_queue.hpp>
+
+namespace tactus::inline v0 {
+
+enum class enqueued : std::uint8_t {
+    accepted,  // and somebody else sees to it
+    submit,    // and the caller now puts the mailbox into a lane
+    closed,    // not taken: it goes to dead letters
+};
+
+class mailbox {
+public:
+    // ---- any thread
+
+    [[nodiscard]] enqueued enqueue(envelope& e) noexcept {
+        const pushed result = inbox_.push(e);
+        if (result == pushed::behind_others)
+            return enqueued::accepted;
+        return after_push(result, schedule_hint::user);
+    }
+    [[nodiscard]] enqueued enqueue_system(system_message& m) noexcept {
+        const pushed result = system_.push(m);
+        if (result == pushed::behind_others)
+            return enqueued::accepted;
+        return after_push(result, schedule_hint::system);
+    }
+
+    [[nodiscard]] std::uint32_t generation() const noexcept {
+        // A guess that saves work: the envelope carries the generation, and the owner compares.
+        return generation_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] state_engine& state() noexcept { return state_; }
+    [[nodiscard]] const state_engine& state() const noexcept { return state_; }
+    [[nodiscard]] bool has_system_messages() const noexcept { return system_.has_messages(); }
+    /// User messages that a run would find. Exact for the owner and for who just resumed it.
+    [[nodiscard]] bool has_user_messages() const noexcept {
+        return !inbox_.looks_empty() || kept_.load(std::memory_order_relaxed) != 0;
+    }
+    /// Looks for work that the state allows, and asks for a run: true when the caller now submits.
+    [[nodiscard]] bool offer_work() noexcept {
+        if (system_.has_messages() && state_.request_schedule(schedule_hint::system))
+            return true;
+        return has_user_messages() && state_.request_schedule(schedule_hint::user);
+    }
+
+    // ---- owner
+
+    [[nodiscard]] oldest_first drain_system() noexcept { return system_.drain(); }
+    [[nodiscard]] system_queue& system() noexcept { return system_; }
+
+    /// The next user message, or nullptr. `fetched` is raised by what was found in the inbox.
+    [[nodiscard]] envelope* next_user() noexcept {
+        envelope* e = batch_;
+        if (e == nullptr) {
+            e = inbox_.take_all();
+            if (e == nullptr)
+                return nullptr;
+        }
+        batch_ = e->next.read();
+        return e;
+    }
+    /// True when next_user would return one.
+    [[nodiscard]] bool owner_has_user() const noexcept {
+        return batch_ != nullptr || !inbox_.looks_empty();
+    }
+    [[nodiscard]] envelope* peek_user() noexcept {
+        if (batch_ == nullptr)
+            batch_ = inbox_.take_all();
+        return batch_;
+    }
+    /// Before everything that is queued.
+    void put_back(envelope& e) noexcept {
+        e.next.write(batch_);
+        batch_ = &e;
+    }
+
+    /// Gives the mailbox up; submit when it must be queued again at once, closed when the caller is
+    /// elected to finalize (and is still the owner).
+    [[nodiscard]] enqueued end_run() noexcept {
+        // Read by who resumes the mailbox; ordered by the state word.
+        if (batch_ != nullptr || kept_.load(std::memory_order_relaxed) != 0)
+            kept_.store(batch_ != nullptr ? 1 : 0, std::memory_order_relaxed);
+        if (state_.run_ended() == mailbox_owed::finalize) [[unlikely]]
+            return enqueued::closed;
+        return offer_work() ? enqueued::submit : enqueued::accepted;
+    }
+
+    /// Opens it for a new life. Requires: closed, and the caller is the only one who may open it.
+    void open(std::uint32_t generation, bool scheduled) noexcept {
+        batch_ = nullptr;
+        kept_.store(0, std::memory_order_relaxed);  // ordered by opening the queues below
+        generation_.store(generation, std::memory_order_relaxed);
+        state_.open(scheduled);
+        system_.open();
+        inbox_.open();
+    }
+
+    /// What the elected finalizer does: nothing is accepted from now on, what was left goes to the
+    /// sink in order, system messages first. `next_generation` is what the slot's next life will
+    /// have, so that late senders fail on either. Returns how much there was.
+    struct leftovers {
+        std::size_t system = 0;
+        std::size_t user = 0;
+    };
+    template <class Sink>
+    leftovers finalize(std::uint32_t next_generation, oldest_first unhandled,
+                       Sink&& sink) noexcept {
+        leftovers left;
+        generation_.store(next_generation, std::memory_order_relaxed);
+        for (oldest_first list : {unhandled, system_.close()}) {
+            while (system_message* m = list.pop()) {
+                ++left.system;
+                sink.refused(*m);
+            }
+        }
+        envelope* rest = inbox_.close();
+        for (envelope* list : {batch_, rest}) {
+            while (list != nullptr) {
+                envelope* e = list;
+                list = e->next.read();
+                ++left.user;
+                sink.refused(*e);
+            }
+        }
+        batch_ = nullptr;
+        state_.finish_close();
+        return left;
+    }
+
+    // ---- the coordinator's: which registration of this mailbox is meant (see ticket.hpp). Here,
+    //      because it is written when the state is.
+    [[nodiscard]] port::atomic<std::uint32_t>& ticket() noexcept { return ticket_; }
+
+private:
+    [[nodiscard]] enqueued after_push(pushed result, schedule_hint hint) noexcept {
+        if (result == pushed::closed) [[unlikely]]
+            return enqueued::closed;
+        return state_.request_schedule(hint) ? enqueued::submit : enqueued::accepted;
+    }
+
+    static constexpr std::size_t line = port::cache_line < 8 ? 8 : port::cache_line;
+
+    // Senders' line.
+    alignas(line) inbox inbox_;
+    port::atomic<std::uint32_t> generation_{0};
+
+    // State line.
+    alignas(line) state_engine state_;
+    port::atomic<std::uint32_t> ticket_{0};
+    system_queue system_;
+    port::atomic<std::uint32_t> kept_{0};  // the batch of an idle, suspended mailbox is not empty
+
+protected:
+    // Owner's line: the batch here, the rest by who derives.
+    alignas(line) envelope* batch_ = nullptr;  // taken from the inbox, the oldest first
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// State engine: the one word that says who may run a mailbox (ME).
+//
+// Each transition is a named function whose result must be used: it says what the caller owes. The
+// scheduled bit is the right to own the mailbox, from the moment it is queued in a lane to the end
+// of the run; exactly one caller wins it between two idles.
+//
+// What an owner did before run_ended() happens before what the next owner does: whoever wins the
+// scheduled bit acquires it, and the lanes carry it on.
+//
+// Thread safety: everything from any thread, except run_ended and finish_close (the owner).
+#pragma once
+
+#include <cstdint>
+
+#include <tactus/base/check.hpp>
+#include <tactus/mailbox/state_word.hpp>
+#include <tactus/port/port.hpp>
+
+namespace tactus::inline v0 {
+
+/// What a caller of request_schedule knows.
+enum class schedule_hint : std::uint8_t { user, system };
+
+class state_engine {
+public:
+    /// ME-1: true for the one caller who must now put the mailbox into a lane.
+    [[nodiscard]] bool request_schedule(schedule_hint hint) noexcept {
+        std::uint32_t seen = word_.load(wake.seq_cst());
+        for (;;) {
+            const auto [next, owed] = hint == schedule_hint::user ? state_word::user_work(seen)
+                                                                  : state_word::system_work(seen);
+            if (owed != mailbox_owed::submit)
+                return false;
+            if (word_.compare_exchange_weak(seen, next, handover.acq_rel(), wake.seq_cst()))
+                return true;
+        }
+    }
+
+    /// ME-2: true when user messages are held back from now on and were not before.
+    [[nodiscard]] bool suspend(suspension why) noexcept {
+        std::uint32_t seen = word_.load(std::memory_order_relaxed);
+        for (;;) {
+            TACTUS_CHECK(1, state_word::count(seen, why) < state_word::suspension_count_max);
+            const auto [next, owed] = state_word::suspend(seen, why);
+            if (next == seen)
+                return false;
+            if (word_.compare_exchange_weak(seen, next, handover.acq_rel(),
+                                            std::memory_order_relaxed))
+                return owed == mailbox_owed::changed;
+        }
+    }
+
+    /// ME-2: true when user messages are not held back any more; the caller then looks for work and
+    /// offers it. A resume too many is tolerated.
+    [[nodiscard]] bool resume(suspension why) noexcept {
+        std::uint32_t seen = word_.load(std::memory_order_relaxed);
+        for (;;) {
+            const auto [next, owed] = state_word::resume(seen, why);
+            // Also when nothing changes: the look at the queues that follows needs the order.
+            if (word_.compare_exchange_weak(seen, next, wake.seq_cst(), std::memory_order_relaxed))
+                return owed == mailbox_owed::changed;
+        }
+    }
+
+    /// ME-3: the owner gives the mailbox up: look_again, or finalize (it is still the owner then).
+    /// Requires: the caller owns the scheduled bit (check state_engine:2).
+    [[nodiscard]] mailbox_owed run_ended() noexcept {
+        // A subtraction, because it is one instruction; the bit is set. In a closing mailbox nobody
+        // can win the bit again, so losing it does not matter there.
+        const std::uint32_t before = word_.fetch_sub(state_word::scheduled, wake.seq_cst());
+        TACTUS_CHECK(2, (before & state_word::scheduled) != 0);
+        return (before & state_word::closing) != 0 ? mailbox_owed::finalize
+                                                   : mailbox_owed::look_again;
+    }
+
+    /// ME-5: finalize when the caller is elected, which makes it the owner; nothing when the runner
+    /// is, or when somebody asked before.
+    [[nodiscard]] mailbox_owed request_close() noexcept {
+        std::uint32_t seen = word_.load(std::memory_order_relaxed);
+        for (;;) {
+            const auto [next, owed] = state_word::request_close(seen);
+            if (next == seen)
+                return owed;
+            if (word_.compare_exchange_weak(seen, next, handover.acq_rel(),
+                                            std::memory_order_relaxed))
+                return owed;
+        }
+    }
+
+    /// The elected owner has drained the queues; the mailbox is closed. Requires: elected (check
+    /// state_engine:3).
+    void finish_close() noexcept {
+        const std::uint32_t before = word_.exchange(state_word::closed, handover.acq_rel());
+        TACTUS_CHECK(3, (before & state_word::closing) != 0);
+    }
+
+    /// Opens a mailbox that nobody knows yet, owned by the caller when `scheduled`.
+    void open(bool scheduled) noexcept {
+        word_.store(scheduled ? state_word::scheduled : 0, handover.release());
+    }
+
+    /// A look, for the owner and for diagnostics.
+    [[nodiscard]] std::uint32_t word() const noexcept { return word_.load(handover.acquire()); }
+    [[nodiscard]] mailbox_state state() const noexcept { return state_word::state_of(word()); }
+    [[nodiscard]] bool closed() const noexcept { return (word() & state_word::closed) != 0; }
+    [[nodiscard]] bool scheduled() const noexcept { return (word() & state_word::scheduled) != 0; }
+    [[nodiscard]] bool suspended() const noexcept { return (word() & state_word::suspended) != 0; }
+    [[nodiscard]] std::uint32_t suspend_count(suspension why) const noexcept {
+        return state_word::count(word(), why);
+    }
+    /// User messages may be handled: open, not suspended, no close requested.
+    [[nodiscard]] bool should_process() const noexcept {
+        return (word_.load(std::memory_order_relaxed) & ~state_word::scheduled) == 0;
+    }
+
+private:
+    TACTUS_CHECK_MODULE("state_engine");
+
+    // Written by: senders and whoever suspends, resumes or closes (compare-and-swap), the owner.
+    // "handover": what an owner did, up to run_ended, happens before what the next owner does.
+    // "wake": giving up the bit, then looking at the queues, against pushing, then looking at the
+    //    word: the word and the queue's head must be seen in one order by both, or a message stays
+    //    behind with nobody to run it. The same for resume.
+    static constexpr port::edge handover{"state-handover"};
+    static constexpr port::edge wake{"state-wake"};
+    port::atomic<std::uint32_t> word_{0};
+};
+
+}  // namespace tactus::inline v0
