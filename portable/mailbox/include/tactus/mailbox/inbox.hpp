@@ -59,16 +59,22 @@ public:
     /// Takes everything: the oldest first, linked by next, the last one's is null. Null when empty.
     /// Owner only.
     [[nodiscard]] Node* take_all() noexcept {
+        std::uint32_t count = 0;
+        return take_all(count);
+    }
+    /// As above; `count` becomes the number of nodes.
+    [[nodiscard]] Node* take_all(std::uint32_t& count) noexcept {
+        count = 0;
         Node* seen = head_.load(std::memory_order_relaxed);
         if (seen == empty_mark() || seen == nullptr)
             return nullptr;
-        return reversed(head_.exchange(empty_mark(), taken.acquire()));
+        return reversed(head_.exchange(empty_mark(), taken.acquire()), count);
     }
 
     /// Refuses everybody from now on and takes what was there, the oldest first. Owner only.
     [[nodiscard]] Node* close() noexcept {
-        // Release as well: who is refused because of it sees what the owner did before.
-        return reversed(head_.exchange(nullptr, taken.acquire()));
+        std::uint32_t count = 0;
+        return reversed(head_.exchange(nullptr, taken.acquire()), count);
     }
 
     /// Accepts from now on. Owner only. Requires: closed.
@@ -80,7 +86,7 @@ private:
         return reinterpret_cast<Node*>(std::uintptr_t{1});
     }
 
-    [[nodiscard]] static Node* reversed(Node* newest) noexcept {
+    [[nodiscard]] static Node* reversed(Node* newest, std::uint32_t& count) noexcept {
         if (newest == nullptr)
             return nullptr;
         Node* done = nullptr;
@@ -90,6 +96,7 @@ private:
             newest->next.write(done);
             done = newest;
             newest = older;
+            ++count;
         }
         return done;
     }

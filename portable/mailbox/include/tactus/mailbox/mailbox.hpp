@@ -74,30 +74,37 @@ public:
     [[nodiscard]] oldest_first drain_system() noexcept { return system_.drain(); }
     [[nodiscard]] system_queue& system() noexcept { return system_; }
 
-    /// The next user message, or nullptr. `fetched` is raised by what was found in the inbox.
+    /// The next user message, or nullptr.
     [[nodiscard]] envelope* next_user() noexcept {
         envelope* e = batch_;
         if (e == nullptr) {
-            e = inbox_.take_all();
+            e = inbox_.take_all(batch_count_);
             if (e == nullptr)
                 return nullptr;
         }
         batch_ = e->next.read();
+        --batch_count_;
         return e;
+    }
+    /// Fetches what the inbox has, if nothing is in work; how many messages then are.
+    [[nodiscard]] std::uint32_t fetch_batch() noexcept {
+        if (batch_ == nullptr)
+            batch_ = inbox_.take_all(batch_count_);
+        return batch_count_;
     }
     /// True when next_user would return one.
     [[nodiscard]] bool owner_has_user() const noexcept {
         return batch_ != nullptr || !inbox_.looks_empty();
     }
     [[nodiscard]] envelope* peek_user() noexcept {
-        if (batch_ == nullptr)
-            batch_ = inbox_.take_all();
+        (void)fetch_batch();
         return batch_;
     }
     /// Before everything that is queued.
     void put_back(envelope& e) noexcept {
         e.next.write(batch_);
         batch_ = &e;
+        ++batch_count_;
     }
 
     /// Gives the mailbox up; submit when it must be queued again at once, closed when the caller is
@@ -114,6 +121,7 @@ public:
     /// Opens it for a new life. Requires: closed, and the caller is the only one who may open it.
     void open(std::uint32_t generation, bool scheduled) noexcept {
         batch_ = nullptr;
+        batch_count_ = 0;
         kept_.store(0, std::memory_order_relaxed);  // ordered by opening the queues below
         generation_.store(generation, std::memory_order_relaxed);
         state_.open(scheduled);
@@ -149,6 +157,7 @@ public:
             }
         }
         batch_ = nullptr;
+        batch_count_ = 0;
         state_.finish_close();
         return left;
     }
@@ -170,6 +179,12 @@ private:
     alignas(line) inbox inbox_;
     port::atomic<std::uint32_t> generation_{0};
 
+protected:
+    // Written while nobody else can look: before the mailbox is opened, and by its owner; read by who
+    // won the scheduled bit.
+    port::plain<std::uint32_t> traits_{0};
+
+private:
     // State line.
     alignas(line) state_engine state_;
     port::atomic<std::uint32_t> ticket_{0};
@@ -179,6 +194,7 @@ private:
 protected:
     // Owner's line: the batch here, the rest by who derives.
     alignas(line) envelope* batch_ = nullptr;  // taken from the inbox, the oldest first
+    std::uint32_t batch_count_ = 0;            // how many
 };
 
 }  // namespace tactus::inline v0

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Behaviour: what the invoker calls, as a table of functions. The actor layer makes its handler
+// tables of it; the kernel's tests and benchmarks use it bare.
+//
+// Every function is noexcept: user code that throws is caught in a thunk compiled where the user's
+// code is (UP-4), so the portable kernel needs no exceptions.
+#pragma once
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <tactus/dispatch/invoke_result.hpp>
+#include <tactus/dispatch/slot.hpp>
+
+namespace tactus::inline v0 {
+
+class turn;
+
+struct behaviour {
+    /// Handles one user message.
+    handled (*receive)(turn&, envelope&) noexcept;
+    /// Handles one system message; null: terminate closes the mailbox, suspend and resume do what they
+    /// say, everything else is taken note of and dropped.
+    void (*receive_system)(turn&, system_message&) noexcept = nullptr;
+    /// Ends the user state, once, when the mailbox is closed; null: nothing to end.
+    void (*destroy)(slot&) noexcept = nullptr;
+};
+
+/// The text of a failure whose exception says nothing else.
+inline constexpr const char* unknown_exception = "exception of unknown type";
+
+/// Calls user code that returns `handled`, `failure` or nothing, and turns what it throws into a failure.
+template <class Call>
+[[nodiscard]] handled call_user(Call&& call) noexcept {
+    using result = std::invoke_result_t<Call>;
+    const auto run = [&]() -> handled {
+        if constexpr (std::is_same_v<result, handled>) {
+            return call();
+        } else if constexpr (std::is_same_v<result, failure>) {
+            return handled::failed(call());
+        } else {
+            call();
+            return handled::ok();
+        }
+    };
+#if defined(__cpp_exceptions)
+    try {
+        return run();
+    } catch (...) {
+        return handled::failed({unknown_exception, nullptr});
+    }
+#else
+    return run();
+#endif
+}
+
+/// A behaviour for a state type with `receive(turn&, envelope&)`, kept in the slot's user line.
+template <class State>
+[[nodiscard]] const behaviour& behaviour_of() noexcept {
+    static_assert(sizeof(State) <= slot::state_size, "the state must fit the slot's user line");
+    static_assert(alignof(State) <= alignof(std::max_align_t));
+    static constexpr behaviour table{
+        .receive = [](turn& t, envelope& e) noexcept -> handled {
+            auto& state = *std::launder(static_cast<State*>(self_state(t)));
+            return call_user([&] { return state.receive(t, e); });
+        },
+        .receive_system =
+            [] {
+                if constexpr (requires(State& s, turn& t, system_message& m) {
+                                  s.receive_system(t, m);
+                              })
+                    return +[](turn& t, system_message& m) noexcept {
+                        std::launder(static_cast<State*>(self_state(t)))->receive_system(t, m);
+                    };
+                else
+                    return static_cast<void (*)(turn&, system_message&) noexcept>(nullptr);
+            }(),
+        .destroy =
+            [] {
+                if constexpr (std::is_trivially_destructible_v<State>)
+                    return static_cast<void (*)(slot&) noexcept>(nullptr);
+                else
+                    return +[](slot& s) noexcept {
+                        std::launder(static_cast<State*>(s.user_state()))->~State();
+                    };
+            }(),
+    };
+    return table;
+}
+
+/// The user state of the actor whose turn it is.
+[[nodiscard]] void* self_state(turn& t) noexcept;
+
+}  // namespace tactus::inline v0

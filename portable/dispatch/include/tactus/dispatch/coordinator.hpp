@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Coordinator: which mailbox runs next (CO, LN).
+//
+// A mailbox with work is idle, queued or running; its own state word and ticket say which. Who wins
+// the scheduled bit submits it: into the lanes of the worker it is on, or into the global ones when it
+// comes from outside. There is no outer lock.
+//
+// The order of next() (LN-4), for one worker:
+//
+//   0  timers that are due
+//   1  cancel (global, own), timed (global, own); meet_deadlines: timed first.
+//      At most `cancel_streak_limit` cancels in a row while other work is ready, doubled while
+//      draining; at most `timed_streak_limit` timed in a row while ready work waits
+//   2  own ready: priorities above the default, next, fresh, ring, then priorities below
+//      At most `next_streak_limit` from next and fresh in a row while the ring waits;
+//      every 64th step the global ready lane comes first
+//   3  global ready
+//   4  stealing: half of another's ring, or up to `steal_batch` of its keyed ready work; when nobody
+//      has any, what is stuck in another's cancel or timed lane
+//   5  a cancel after all, when the streak alone forbade it
+//
+// Thread safety: everything from any thread; a worker_lanes is passed only by its worker.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <tactus/dispatch/events.hpp>
+#include <tactus/dispatch/executor.hpp>
+#include <tactus/dispatch/governor.hpp>
+#include <tactus/dispatch/idle_workers.hpp>
+#include <tactus/dispatch/invoke_result.hpp>
+#include <tactus/dispatch/registry.hpp>
+#include <tactus/dispatch/ticket.hpp>
+#include <tactus/dispatch/worker_lanes.hpp>
+#include <tactus/time/clock.hpp>
+
+namespace tactus::inline v0 {
+
+/// What unregister found.
+enum class unregistered : std::uint8_t {
+    did_not_wait,  // stale index, idle, or running
+    idle,          // it waited; messages it has stay until it is registered again
+    finalize,      // it waited and is to be closed: the caller is elected, and owns it
+};
+
+class coordinator final : private stale_test {
+public:
+    struct options {
+        memory_source* memory = nullptr;
+        registry* slots = nullptr;
+        const clock* time = nullptr;     // null: deadlines order work but are never missed
+        timer_phase* timers = nullptr;   // null: none
+        governor* advice = nullptr;      // null: none
+        load_probe* load = nullptr;      // what the governor is told; null: zeros
+        kernel_events* events = nullptr;
+        std::uint32_t worker_count = 1;  // as many as will be given to add_worker
+        std::uint32_t cancel_streak_limit = 16;
+        std::uint32_t timed_streak_limit = 64;
+        std::uint32_t next_streak_limit = 16;
+        std::uint32_t steal_batch = 4;
+        std::uint32_t queue_capacity = 64;  // fixed memory: at least one place per mailbox
+        std::uint32_t keyed_capacity = 16;  // the same for priorities and deadlines
+        bool certify_schedule = false;      // keep schedule certificates: some 100 ns per dispatch
+    };
+    static constexpr std::uint32_t governor_interval = 32;
+    static constexpr std::uint32_t global_interval = 64;
+    static constexpr std::uint32_t clock_interval = 64;
+
+    explicit coordinator(const options& o) noexcept;
+    ~coordinator();
+
+    /// At the start, before anybody submits. The lanes outlive the coordinator's use.
+    void add_worker(worker_lanes& w) noexcept;
+    /// Whose lanes drain_ready_cycle uses: a worker's, where one thread does everything, or a set of
+    /// their own. After all workers.
+    void set_visitor(worker_lanes& w) noexcept;
+
+    // ---- by index, for everybody
+
+    /// CO-1: asks for a run as if a message had come; idempotent. False when the index is stale, or a
+    /// run is on its way anyway.
+    bool register_ready(mailbox_index index) noexcept;
+    /// Takes a waiting mailbox out of its lane.
+    [[nodiscard]] unregistered unregister(mailbox_index index) noexcept;
+    /// Fills `out` with what runs next, in order, and returns how many; never more than there is room.
+    /// Each is the caller's to run, and to report.
+    [[nodiscard]] std::size_t drain_ready_cycle(std::span<mailbox_index> out) noexcept;
+    /// CO-3. Returns false when the mailbox is to be finalized by the caller, who still owns it.
+    bool handle_invoke_result(mailbox_index index, const invoke_result& result) noexcept;
+    /// True when something is ready; otherwise `w` is woken once when something is. One waiter at a
+    /// time: a later one replaces it.
+    [[nodiscard]] bool poll_wait_signal(waker& w) noexcept;
+
+    // ---- by slot, for senders and workers; `from` is null outside of workers
+
+    /// Puts a mailbox into a lane. Requires: the caller won the scheduled bit, or has run it.
+    void submit(slot& s, worker_lanes* from, const lane_place& place) noexcept;
+    /// The common case: ready, default or own priority.
+    void submit_ready(slot& s, worker_lanes* from) noexcept {
+        const lane_entry e{slots_.number_of(s), ticket::issue(s.ticket(), lane::ready)};
+        if (from == nullptr || s.priority() != default_priority) [[unlikely]] {
+            push(e, from, {lane::ready, s.priority(), 0});
+            return;
+        }
+        if (s.fresh()) {
+            push_fresh(e, *from);
+            return;
+        }
+        const lane_entry displaced = from->next_;
+        from->next_ = e;
+        if (displaced.valid())
+            push_ring(displaced, *from);
+    }
+    /// Puts a mailbox that has run at the end of the worker's ring.
+    void requeue(slot& s, worker_lanes* from) noexcept;
+    /// A system message was pushed to a mailbox that was queued or running already: if it waits in
+    /// another lane, it now waits in cancel (LN-3).
+    void promote(slot& s, worker_lanes* from) noexcept;
+    /// The end of a run: idle, or queued again. False when the caller must finalize the mailbox.
+    [[nodiscard]] bool end_run(slot& s, worker_lanes* from, const invoke_result& result) noexcept;
+
+    // ---- for workers
+
+    /// The mailbox to run now, taken out of its lane; nullptr when there is nothing.
+    [[nodiscard]] slot* next(worker_lanes& w) noexcept;
+    /// Spins a bounded time, then sleeps, until there may be something, or `stop` is set and
+    /// wake_all was called.
+    void await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept;
+    void wake_all() noexcept { idle_.wake_all(); }
+
+    /// Something waits in a lane that `w` could take from (null: in any).
+    [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
+    [[nodiscard]] idle_workers& idle() noexcept { return idle_; }
+    /// LN-9: timed mailboxes that came to run late.
+    [[nodiscard]] std::uint64_t deadline_misses() const noexcept;
+
+private:
+    TACTUS_CHECK_MODULE("coordinator");
+
+    [[nodiscard]] bool stale(lane_entry e) const noexcept override {
+        return !ticket::current(slots_.at(e.slot).ticket(), e.ticket);
+    }
+    void push(lane_entry e, worker_lanes* from, const lane_place& place) noexcept;
+    void push_ring(lane_entry e, worker_lanes& w) noexcept;
+    void push_fresh(lane_entry e, worker_lanes& w) noexcept;
+    void share_fresh(worker_lanes& w) noexcept;
+    void made_work() noexcept;
+
+    /// The slot of an entry, if its registration still waited: the caller owns it then.
+    [[nodiscard]] slot* claim(lane_entry e, worker_lanes& w) noexcept;
+    template <class Pop>
+    [[nodiscard]] slot* first_current(worker_lanes& w, Pop&& pop) noexcept;
+
+    [[nodiscard]] slot* next_urgent(worker_lanes& w, bool cancel_allowed) noexcept;
+    [[nodiscard]] slot* next_cancel(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* next_timed(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* next_ready(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* next_global(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* steal(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* steal_from(worker_lanes& victim, worker_lanes& w) noexcept;
+    [[nodiscard]] bool ready_waits(const worker_lanes& w) const noexcept;
+
+    slot* dispatched(slot* s, worker_lanes& w, lane from, bool stolen = false) noexcept;
+    void run_timers(worker_lanes& w) noexcept;
+    [[nodiscard]] std::uint32_t effective_limit(worker_lanes& w) noexcept;
+    void note_deadline(slot& s, worker_lanes& w) noexcept;
+
+    // Constant after the start.
+    memory_source& memory_;
+    registry& slots_;
+    const clock* time_;
+    timer_phase* timers_;
+    governor* advice_;
+    load_probe* load_;
+    kernel_events* events_;
+    worker_lanes** workers_;
+    std::uint32_t worker_capacity_;
+    std::uint32_t worker_count_ = 0;
+    std::uint32_t cancel_streak_limit_;
+    std::uint32_t timed_streak_limit_;
+    std::uint32_t next_streak_limit_;
+    std::uint32_t steal_batch_;
+    bool certify_schedule_;
+    bool every_dispatch_reads_clock_;
+    worker_lanes* visitor_ = nullptr;
+    port::mutex visitor_mutex_;
+
+    // Written by whoever waits for work without being a worker, and by who makes some.
+    static constexpr port::edge signal{"coordinator-signal"};
+    alignas(2 * port::cache_line) port::atomic<waker*> waiter_{nullptr};
+
+    alignas(2 * port::cache_line) lane_set global_;
+    alignas(2 * port::cache_line) idle_workers idle_;
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernel tells the layer above: dead letters, closed mailboxes, failures.
+//
+// Nothing is lost silently: every message that is not handled comes by here once, with its cause.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tactus/dispatch/invoke_result.hpp>
+#include <tactus/mailbox/envelope.hpp>
+#include <tactus/mailbox/system_message.hpp>
+
+namespace tactus::inline v0 {
+
+/// MB-6.
+enum class dead_letter_cause : std::uint8_t {
+    mailbox_full,
+    mailbox_timeout,
+    would_block,
+    pool_exhausted,
+    recipient_terminated,
+    wrong_generation,
+    scheduler_failure,
+    shutdown,
+    stash_overflow,
+    explicit_request,
+    serialization,
+};
+inline constexpr std::size_t dead_letter_cause_count = 11;
+[[nodiscard]] const char* name_of(dead_letter_cause cause) noexcept;
+
+/// Called on whatever thread it happens; must not block. The kernel disposes of what it shows.
+class kernel_events {
+public:
+    /// `message` may be moved from. For pool_exhausted there is no envelope: see message_lost.
+    virtual void dead_letter(mailbox_index to, envelope& message,
+                             dead_letter_cause cause) noexcept = 0;
+    /// A message for which there was not even an envelope, or no system to receive it.
+    virtual void message_lost(mailbox_index to, const message_type& type,
+                              dead_letter_cause cause) noexcept = 0;
+    /// A system message for a mailbox that is closed. Its `done` is called afterwards.
+    virtual void system_dead_letter(mailbox_index to, system_message& message) noexcept = 0;
+    /// ME-8: once per mailbox, after its last leftover became a dead letter.
+    virtual void mailbox_closed(mailbox_index who, std::size_t system_drained,
+                                std::size_t user_drained) noexcept = 0;
+    /// IN-6: the mailbox is suspended; supervision decides.
+    virtual void actor_failed(mailbox_index who, const failure& why) noexcept = 0;
+    /// LN-9: a timed mailbox came to run later than its deadline.
+    virtual void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept = 0;
+
+protected:
+    ~kernel_events() = default;
+};
+
+/// IN-7: the way of one message, one span. Asked for only when a tracer is set.
+class tracer {
+public:
+    enum class point : std::uint8_t { enqueue, dequeue, invoke };
+    /// A new span's id, at the sender; 0: this one is not traced.
+    [[nodiscard]] virtual std::int64_t begin(mailbox_index from, mailbox_index to,
+                                             const message_type& type) noexcept = 0;
+    virtual void mark(std::int64_t span, point where, mailbox_index who) noexcept = 0;
+
+protected:
+    ~tracer() = default;
+};
+
+}  // namespace tactus::inline v0

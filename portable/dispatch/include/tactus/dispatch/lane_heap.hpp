@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lane heap: entries ordered by a key, equal keys by registration number. Owner only; whoever shares
+// it locks.
+//
+// The key is a deadline (earliest first) or 255 - priority (highest first); either way the least key
+// comes first, and the number keeps equals in the order they came.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tactus/base/check.hpp>
+#include <tactus/base/memory_source.hpp>
+#include <tactus/dispatch/lane.hpp>
+
+namespace tactus::inline v0 {
+
+struct keyed_entry {
+    std::int64_t key = 0;
+    std::uint64_t number = 0;
+    lane_entry entry;
+
+    [[nodiscard]] constexpr bool before(const keyed_entry& other) const noexcept {
+        return key != other.key ? key < other.key : number < other.number;
+    }
+};
+
+class lane_heap {
+public:
+    /// Requires: the source has room for `capacity` entries (check lane_heap:1).
+    lane_heap(memory_source& memory, std::uint32_t capacity) noexcept;
+    ~lane_heap();
+    lane_heap(const lane_heap&) = delete;
+    lane_heap& operator=(const lane_heap&) = delete;
+
+    [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+    /// Requires: not empty.
+    [[nodiscard]] const keyed_entry& top() const noexcept { return entries_[0]; }
+
+    template <class IsStale>
+    void push(const keyed_entry& e, IsStale&& is_stale) noexcept {
+        if (size_ == capacity_) [[unlikely]] {
+            if (!grow())
+                drop_if(is_stale);
+            TACTUS_CHECK(2, size_ < capacity_);
+        }
+        entries_[size_] = e;
+        sift_up(size_++);
+    }
+    /// Requires: not empty.
+    [[nodiscard]] keyed_entry pop() noexcept {
+        const keyed_entry first = entries_[0];
+        entries_[0] = entries_[--size_];
+        sift_down(0);
+        return first;
+    }
+
+    template <class IsStale>
+    void drop_if(IsStale&& is_stale) noexcept {
+        std::uint32_t kept = 0;
+        for (std::uint32_t i = 0; i < size_; ++i) {
+            if (!is_stale(entries_[i].entry))
+                entries_[kept++] = entries_[i];
+        }
+        size_ = kept;
+        for (std::uint32_t i = size_ / 2; i-- > 0;)
+            sift_down(i);
+    }
+
+private:
+    TACTUS_CHECK_MODULE("lane_heap");
+
+    void sift_up(std::uint32_t at) noexcept;
+    void sift_down(std::uint32_t at) noexcept;
+    [[nodiscard]] bool grow() noexcept;
+
+    memory_source& memory_;
+    keyed_entry* entries_;
+    std::uint32_t capacity_;
+    std::uint32_t size_ = 0;
+};
+
+}  // namespace tactus::inline v0

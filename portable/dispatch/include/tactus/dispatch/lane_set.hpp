@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lane set: cancel, timed and ready under one lock, with counts that can be looked at without it.
+//
+// Each worker has one for what needs a key, and the system has one for everything that comes from
+// outside or overflows. Default priority goes through plain queues; another priority, or a deadline,
+// through a heap. Within a lane: higher priority first, then the order of registration; the plain
+// queue stands where priority 128 belongs.
+//
+// Thread safety: any thread.
+#pragma once
+
+#include <cstdint>
+
+#include <tactus/dispatch/entry_queue.hpp>
+#include <tactus/dispatch/lane.hpp>
+#include <tactus/dispatch/lane_heap.hpp>
+#include <tactus/port/port.hpp>
+
+namespace tactus::inline v0 {
+
+/// Tells whether an entry's ticket is out of date; for making room.
+class stale_test {
+public:
+    [[nodiscard]] virtual bool stale(lane_entry e) const noexcept = 0;
+
+protected:
+    ~stale_test() = default;
+};
+
+class lane_set {
+public:
+    struct options {
+        memory_source* memory = nullptr;
+        const stale_test* stale = nullptr;
+        std::uint32_t queue_capacity = 64;  // where it starts; fixed memory: one place per mailbox
+        std::uint32_t heap_capacity = 16;
+    };
+    explicit lane_set(const options& o) noexcept;
+
+    void push(lane_entry e, const lane_place& place) noexcept;
+
+    /// The first of a lane, or an invalid entry; stale ones are the caller's to skip.
+    [[nodiscard]] lane_entry pop(lane from) noexcept;
+    /// As pop, but gives up when somebody else holds the lock.
+    [[nodiscard]] lane_entry try_pop(lane from) noexcept;
+    /// The first of cancel or ready, if its priority is above the default.
+    [[nodiscard]] lane_entry pop_preferred(lane from) noexcept;
+
+    // Looks without the lock: what waits, stale entries included. The order a worker needs that
+    // goes to sleep: see idle_workers.
+    [[nodiscard]] std::uint32_t cancel_count() const noexcept { return look(counts_[0]); }
+    [[nodiscard]] std::uint32_t timed_count() const noexcept { return look(counts_[1]); }
+    [[nodiscard]] std::uint32_t ready_count() const noexcept { return look(counts_[2]); }
+    [[nodiscard]] bool urgent() const noexcept { return cancel_count() + timed_count() != 0; }
+    [[nodiscard]] bool empty() const noexcept { return !urgent() && ready_count() == 0; }
+    /// The earliest deadline in the timed lane; the largest number when there is none.
+    [[nodiscard]] std::int64_t earliest_deadline() noexcept;
+
+private:
+    using count = port::atomic<std::uint32_t>;
+
+    [[nodiscard]] static std::uint32_t look(const count& c) noexcept {
+        return c.load(queued.seq_cst());
+    }
+    [[nodiscard]] lane_entry pop_locked(lane from) noexcept;
+    [[nodiscard]] std::uint32_t size_locked(lane of) const noexcept;
+    [[nodiscard]] lane_entry pop_merged(entry_queue& plain, lane_heap& keyed) noexcept;
+
+    const stale_test& stale_;
+    port::mutex mutex_;
+    // Under the lock.
+    std::uint64_t next_number_ = 0;
+    entry_queue cancel_queue_;
+    entry_queue ready_queue_;
+    lane_heap cancel_heap_;
+    lane_heap timed_heap_;
+    lane_heap ready_heap_;
+
+    // Written under the lock. "queued": raising a count, then looking for sleepers, against going to
+    // sleep, then looking at the counts.
+    static constexpr port::edge queued{"lanes-queued"};
+    count counts_[3]{count{0}, count{0}, count{0}};
+};
+
+}  // namespace tactus::inline v0

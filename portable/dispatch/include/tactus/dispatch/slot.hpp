@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Slot: an actor, as far as the kernel knows it. The mailbox's three lines and one of user state:
+// 256 bytes on the host (RG-3).
+//
+// Slots are type-stable memory: one is used again with a higher generation and never goes away while
+// its system lives, so a sender with an old reference touches a slot, not a hole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <tactus/dispatch/lane.hpp>
+#include <tactus/mailbox/mailbox.hpp>
+
+namespace tactus::inline v0 {
+
+struct behaviour;
+
+class alignas(port::cache_line < 8 ? 8 : 4 * port::cache_line) slot final : public mailbox {
+public:
+    static constexpr std::size_t state_size = 64;
+
+    /// User state: constructed and destroyed by the behaviour. Owner only.
+    [[nodiscard]] void* user_state() noexcept { return state_; }
+    [[nodiscard]] const behaviour* acts() const noexcept { return behaviour_; }
+    void set_behaviour(const behaviour* b) noexcept { behaviour_ = b; }
+    /// Everything rare hangs here, made when first needed; the layers above own it.
+    [[nodiscard]] void* extras() const noexcept { return extras_; }
+    void set_extras(void* e) noexcept { extras_ = e; }
+
+    // Traits: constant while open, except `fresh`, which the first run ends.
+    [[nodiscard]] std::uint8_t priority() const noexcept {
+        return static_cast<std::uint8_t>(traits_.read());
+    }
+    [[nodiscard]] bool fresh() const noexcept { return (traits_.read() & fresh_bit) != 0; }
+    void set_traits(std::uint8_t priority, bool is_fresh) noexcept {
+        traits_.write(priority | (is_fresh ? fresh_bit : 0U));
+    }
+    void end_fresh() noexcept { traits_.write(traits_.read() & ~fresh_bit); }
+
+    /// The actor waits for a signal, a time or room; see suspensions. Owner only.
+    bool waits = false;
+
+private:
+    friend struct slot_links;
+    static constexpr std::uint32_t fresh_bit = 1U << 8;
+
+    // Owner's line, behind the batch.
+    const behaviour* behaviour_ = nullptr;
+    void* extras_ = nullptr;
+
+    // User's line. While the slot is free, the registry's links.
+    static constexpr std::size_t line = port::cache_line < 8 ? 8 : port::cache_line;
+    alignas(line) std::byte state_[state_size];
+};
+static_assert(port::cache_line != 64 || sizeof(slot) == 256);
+
+struct slot_links {
+    [[nodiscard]] static slot* get(const slot& s) noexcept { return load(s, 0); }
+    static void set(slot& s, slot* to) noexcept { store(s, 0, to); }
+    [[nodiscard]] static slot* get_magazine(const slot& s) noexcept {
+        return load(s, sizeof(slot*));
+    }
+    static void set_magazine(slot& s, slot* to) noexcept { store(s, sizeof(slot*), to); }
+
+private:
+    [[nodiscard]] static slot* load(const slot& s, std::size_t at) noexcept {
+        slot* value = nullptr;
+        std::memcpy(&value, s.state_ + at, sizeof value);
+        return value;
+    }
+    static void store(slot& s, std::size_t at, slot* value) noexcept {
+        std::memcpy(s.state_ + at, &value, sizeof value);
+    }
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Worker lanes: what waits for one worker, and its account of fairness.
+//
+//   next      one entry: what was made ready last. Not stolen, wakes nobody (LN-11)
+//   fresh     spawned and never run: newest first, shared when somebody has nothing to do
+//   ring      ready, default priority, in order; thieves take half
+//   urgent    cancel, default priority, in order
+//   keyed     everything with a deadline or a priority
+//
+// Owner thread only, except what thieves may do: ring, urgent and keyed say so themselves.
+#pragma once
+
+#include <cstdint>
+
+#include <tactus/base/det_rng.hpp>
+#include <tactus/base/memory_source.hpp>
+#include <tactus/dispatch/certificates.hpp>
+#include <tactus/dispatch/governor.hpp>
+#include <tactus/dispatch/idle_workers.hpp>
+#include <tactus/dispatch/lane_set.hpp>
+#include <tactus/dispatch/run_ring.hpp>
+
+namespace tactus::inline v0 {
+
+/// A bounded deque of entries: pushed and popped at the new end, shared from the old one. Owner only.
+class fresh_stack {
+public:
+    fresh_stack(lane_entry* entries, std::uint32_t capacity) noexcept
+        : entries_(entries), mask_(capacity - 1) {}
+
+    [[nodiscard]] std::uint32_t size() const noexcept { return top_ - bottom_; }
+    [[nodiscard]] bool empty() const noexcept { return top_ == bottom_; }
+    [[nodiscard]] bool full() const noexcept { return size() > mask_; }
+    void push(lane_entry e) noexcept { entries_[top_++ & mask_] = e; }
+    [[nodiscard]] lane_entry pop_newest() noexcept { return entries_[--top_ & mask_]; }
+    [[nodiscard]] lane_entry pop_oldest() noexcept { return entries_[bottom_++ & mask_]; }
+
+private:
+    lane_entry* entries_;
+    std::uint32_t mask_;
+    std::uint32_t bottom_ = 0;
+    std::uint32_t top_ = 0;
+};
+
+class worker_lanes {
+public:
+    struct options {
+        memory_source* memory = nullptr;
+        const stale_test* stale = nullptr;
+        std::uint32_t ring_capacity = 256;  // powers of two
+        std::uint32_t fresh_capacity = 256;
+        std::uint32_t keyed_capacity = 16;
+        std::uint32_t number = 0;
+        bool shared = true;      // there are other workers
+        std::uint64_t seed = 1;  // of the stream for stealing
+        std::uint32_t cancel_streak_limit = 16;
+    };
+    explicit worker_lanes(const options& o) noexcept;
+    ~worker_lanes();
+    worker_lanes(const worker_lanes&) = delete;
+    worker_lanes& operator=(const worker_lanes&) = delete;
+
+    [[nodiscard]] const fairness_certificate& certificate() const noexcept { return certificate_; }
+    [[nodiscard]] const schedule_certificate& schedule() const noexcept { return schedule_; }
+    [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+    /// Dispatches since the start.
+    [[nodiscard]] std::uint64_t dispatch_count() const noexcept {
+        return certificate_.cancel_dispatches + certificate_.timed_dispatches +
+               certificate_.ready_dispatches;
+    }
+    /// Entries found out of date; they are not dispatches.
+    [[nodiscard]] std::uint64_t stale_count() const noexcept { return stale_count_; }
+
+private:
+    friend class coordinator;
+
+    memory_source& memory_;
+    std::uint32_t ring_capacity_;
+    std::uint32_t fresh_capacity_;
+    run_ring::cell* ring_cells_;
+    run_ring::cell* urgent_cells_;
+    lane_entry* fresh_entries_;
+
+    // Owner only.
+    lane_entry next_;
+    std::uint32_t next_streak_ = 0;    // dispatches in a row from next and fresh
+    std::uint32_t cancel_streak_ = 0;  // dispatches in a row from cancel
+    std::uint32_t timed_streak_ = 0;
+    std::uint32_t step_ = 0;
+    std::uint32_t governor_step_ = 0;
+    bool local_urgent_ = false;  // urgent or keyed may have cancel or timed entries
+    bool searching_ = false;
+    suggestion suggestion_ = suggestion::no_preference;
+    fresh_stack fresh_;
+    fairness_certificate certificate_;
+    schedule_certificate schedule_;
+    std::uint64_t stale_count_ = 0;
+    std::uint64_t deadline_misses_ = 0;
+    det_rng rng_;
+    std::uint32_t number_;
+    bool shared_;
+
+    // Shared with thieves.
+    alignas(2 * port::cache_line) run_ring ring_;
+    alignas(2 * port::cache_line) run_ring urgent_;
+    alignas(2 * port::cache_line) lane_set keyed_;
+    sleeper sleeper_;
+};
+
+}  // namespace tactus::inline v0

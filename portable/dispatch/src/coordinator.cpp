@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tactus/dispatch/coordinator.hpp>
+
+#include <new>
+
+namespace tactus::inline v0 {
+
+coordinator::coordinator(const options& o) noexcept
+    : memory_(*o.memory),
+      slots_(*o.slots),
+      time_(o.time),
+      timers_(o.timers),
+      advice_(o.advice),
+      load_(o.load),
+      events_(o.events),
+      workers_(nullptr),
+      worker_capacity_(o.worker_count + 1),
+      cancel_streak_limit_(o.cancel_streak_limit > 0 ? o.cancel_streak_limit : 1),
+      timed_streak_limit_(o.timed_streak_limit),
+      next_streak_limit_(o.next_streak_limit),
+      steal_batch_(o.steal_batch > 0 ? o.steal_batch : 1),
+      certify_schedule_(o.certify_schedule),
+      every_dispatch_reads_clock_(o.time != nullptr && o.time->kind() == clock_kind::deterministic),
+      global_({.memory = o.memory,
+               .stale = this,
+               .queue_capacity = o.queue_capacity,
+               .heap_capacity = o.keyed_capacity}) {
+    TACTUS_CHECK(1, o.worker_count > 0);
+    void* block =
+        memory_.allocate(worker_capacity_ * sizeof(worker_lanes*), alignof(worker_lanes*));
+    TACTUS_CHECK(2, block != nullptr);
+    workers_ = ::new (block) worker_lanes*[worker_capacity_];
+}
+
+coordinator::~coordinator() {
+    memory_.release(workers_, worker_capacity_ * sizeof(worker_lanes*), alignof(worker_lanes*));
+}
+
+void coordinator::add_worker(worker_lanes& w) noexcept {
+    TACTUS_CHECK(3, worker_count_ < worker_capacity_);
+    workers_[worker_count_++] = &w;
+}
+
+void coordinator::set_visitor(worker_lanes& w) noexcept {
+    visitor_ = &w;
+    for (std::uint32_t i = 0; i < worker_count_; ++i) {
+        if (workers_[i] == &w)
+            return;
+    }
+    add_worker(w);
+}
+
+// ---- by index
+
+bool coordinator::register_ready(mailbox_index index) noexcept {
+    slot* s = slots_.find(index);
+    if (s == nullptr || !s->state().request_schedule(schedule_hint::user))
+        return false;
+    submit_ready(*s, nullptr);
+    return true;
+}
+
+unregistered coordinator::unregister(mailbox_index index) noexcept {
+    slot* s = slots_.find(index);
+    if (s == nullptr || !ticket::withdraw(s->ticket()))
+        return unregistered::did_not_wait;
+    // The caller owns it now. A close that was requested meanwhile elects whoever ends the run.
+    return s->state().run_ended() == mailbox_owed::finalize ? unregistered::finalize
+                                                           : unregistered::idle;
+}
+
+std::size_t coordinator::drain_ready_cycle(std::span<mailbox_index> out) noexcept {
+    TACTUS_CHECK(5, visitor_ != nullptr);
+    const port::lock_guard held(visitor_mutex_);
+    std::size_t count = 0;
+    while (count < out.size()) {
+        slot* s = next(*visitor_);
+        if (s == nullptr)
+            break;
+        out[count++] = slots_.index_of(*s);
+    }
+    return count;
+}
+
+bool coordinator::handle_invoke_result(mailbox_index index, const invoke_result& result) noexcept {
+    return end_run(slots_.at(index.slot_number()), nullptr, result);
+}
+
+bool coordinator::poll_wait_signal(waker& w) noexcept {
+    waiter_.exchange(&w, signal.seq_cst());
+    if (!has_work(nullptr))
+        return false;
+    // Something is there: unless it was woken meanwhile, it must not be woken later.
+    waker* mine = &w;
+    (void)waiter_.compare_exchange_strong(mine, nullptr, signal.acq_rel(),
+                                          std::memory_order_relaxed);
+    return true;
+}
+
+// ---- submitting
+
+void coordinator::made_work() noexcept {
+    if (waiter_.load(signal.seq_cst()) != nullptr) [[unlikely]] {
+        if (waker* w = waiter_.exchange(nullptr, signal.acq_rel()))
+            w->wake();
+    }
+    idle_.work_made();
+}
+
+void coordinator::submit(slot& s, worker_lanes* from, const lane_place& place) noexcept {
+    if (place.where == lane::ready) {
+        submit_ready(s, from);
+        return;
+    }
+    push({slots_.number_of(s), ticket::issue(s.ticket(), place.where)}, from, place);
+}
+
+void coordinator::push(lane_entry e, worker_lanes* from, const lane_place& place) noexcept {
+    if (from == nullptr) {
+        global_.push(e, place);
+        made_work();
+        return;
+    }
+    if (place.where != lane::ready)
+        from->local_urgent_ = true;
+    if (place.where == lane::cancel && place.priority == default_priority) {
+        if (!from->urgent_.push(e))
+            global_.push(e, place);
+    } else if (place.where == lane::ready && place.priority == default_priority) {
+        push_ring(e, *from);
+        return;
+    } else {
+        from->keyed_.push(e, place);
+    }
+    if (from->shared_)
+        made_work();
+}
+
+void coordinator::push_ring(lane_entry e, worker_lanes& w) noexcept {
+    while (!w.ring_.push(e)) [[unlikely]] {
+        // The older half goes where everybody looks; a thief at work makes room by itself.
+        const lane_place ready{};
+        const std::uint32_t moved =
+            w.ring_.spill_half([&](lane_entry old) { global_.push(old, ready); });
+        if (moved == 0) {
+            global_.push(e, ready);
+            break;
+        }
+    }
+    if (w.shared_)
+        made_work();
+}
+
+void coordinator::push_fresh(lane_entry e, worker_lanes& w) noexcept {
+    if (w.fresh_.full()) [[unlikely]] {
+        for (std::uint32_t n = w.fresh_.size() / 2 + 1; n > 0; --n)
+            global_.push(w.fresh_.pop_oldest(), {});
+        if (w.shared_)
+            made_work();
+    }
+    w.fresh_.push(e);
+}
+
+void coordinator::share_fresh(worker_lanes& w) noexcept {
+    for (std::uint32_t n = w.fresh_.size() / 2; n > 0; --n)
+        push_ring(w.fresh_.pop_oldest(), w);
+}
+
+void coordinator::requeue(slot& s, worker_lanes* from) noexcept {
+    if (s.has_system_messages()) {
+        submit(s, from, {lane::cancel, s.priority(), 0});
+        return;
+    }
+    if (const envelope* first = s.peek_user();
+        first != nullptr && (first->flags.read() & envelope::has_deadline) != 0) {
+        submit(s, from, {lane::timed, s.priority(), first->deadline()});
+        return;
+    }
+    push({slots_.number_of(s), ticket::issue(s.ticket(), lane::ready)}, from,
+         {lane::ready, s.priority(), 0});
+}
+
+void coordinator::promote(slot& s, worker_lanes* from) noexcept {
+    const std::uint32_t t = ticket::promote(s.ticket());
+    if (t != 0)
+        push({slots_.number_of(s), t}, from, {lane::cancel, s.priority(), 0});
+}
+
+bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& result) noexcept {
+    const bool more = result.outcome == invoke_outcome::yielded ||
+                      (result.outcome == invoke_outcome::completed && result.ready_hint);
+    if (more && s.state().should_process()) {
+        requeue(s, from);
+        return true;
+    }
+    switch (s.end_run()) {
+    case enqueued::accepted:
+        return true;
+    case enqueued::submit:
+        requeue(s, from);
+        return true;
+    case enqueued::closed:
+        break;
+    }
+    return false;
+}
+
+// ---- choosing
+
+slot* coordinator::claim(lane_entry e, worker_lanes& w) noexcept {
+    slot& s = slots_.at(e.slot);
+    if (ticket::take(s.ticket(), e.ticket)) [[likely]]
+        return &s;
+    ++w.stale_count_;
+    return nullptr;
+}
+
+template <class Pop>
+slot* coordinator::first_current(worker_lanes& w, Pop&& pop) noexcept {
+    for (;;) {
+        const lane_entry e = pop();
+        if (!e.valid())
+            return nullptr;
+        if (slot* s = claim(e, w))
+            return s;
+    }
+}
+
+std::uint32_t coordinator::effective_limit(worker_lanes& w) noexcept {
+    std::uint32_t limit = cancel_streak_limit_;
+    if (w.suggestion_ == suggestion::drain_obligations ||
+        w.suggestion_ == suggestion::drain_regions)
+        limit *= 2;
+    if (limit > w.certificate_.effective_limit)
+        w.certificate_.effective_limit = limit;
+    return limit;
+}
+
+void coordinator::run_timers(worker_lanes& w) noexcept {
+    if (!every_dispatch_reads_clock_ && !timers_->marked_due() && w.step_ % clock_interval != 0)
+        return;
+    const instant now = time_->now();
+    if (timers_->next_deadline() <= now)
+        timers_->run_due(now);
+}
+
+slot* coordinator::next(worker_lanes& w) noexcept {
+    ++w.step_;
+    if (timers_ != nullptr)
+        run_timers(w);
+    if (advice_ != nullptr && ++w.governor_step_ == governor_interval) {
+        w.governor_step_ = 0;
+        w.suggestion_ = advice_->suggest(load_ != nullptr ? load_->measure() : load_snapshot{});
+    }
+    slot* s = nullptr;
+    bool cancel_allowed = true;
+    if (w.local_urgent_ || w.cancel_streak_ != 0 || global_.urgent()) [[unlikely]] {
+        cancel_allowed = w.cancel_streak_ < effective_limit(w);
+        if (!cancel_allowed)
+            ++w.certificate_.fairness_yields;
+        s = next_urgent(w, cancel_allowed);
+    }
+    if (s == nullptr)
+        s = next_ready(w);
+    if (s == nullptr && !cancel_allowed) {
+        w.cancel_streak_ = 0;
+        s = next_cancel(w);
+        if (s != nullptr)
+            ++w.certificate_.fallback_cancel_dispatches;
+    }
+    if (s != nullptr && w.searching_) [[unlikely]] {
+        w.searching_ = false;
+        if (idle_.stop_search() && has_work(&w))
+            idle_.work_made();
+    }
+    return s;
+}
+
+slot* coordinator::next_urgent(worker_lanes& w, bool cancel_allowed) noexcept {
+    const bool timed_first = w.suggestion_ == suggestion::meet_deadlines;
+    slot* s = nullptr;
+    if (cancel_allowed && !timed_first && (s = next_cancel(w)) != nullptr)
+        return s;
+    if ((w.timed_streak_ < timed_streak_limit_ || !ready_waits(w)) &&
+        (s = next_timed(w)) != nullptr)
+        return s;
+    if (cancel_allowed && timed_first && (s = next_cancel(w)) != nullptr)
+        return s;
+    w.local_urgent_ = !w.urgent_.looks_empty() || w.keyed_.urgent();
+    return nullptr;
+}
+
+slot* coordinator::next_cancel(worker_lanes& w) noexcept {
+    slot* s = first_current(w, [&] { return global_.pop(lane::cancel); });
+    // The worker's own: higher priorities, the plain queue, lower priorities.
+    if (s == nullptr && w.keyed_.cancel_count() != 0)
+        s = first_current(w, [&] { return w.keyed_.pop_preferred(lane::cancel); });
+    if (s == nullptr)
+        s = first_current(w, [&] { return w.urgent_.pop(); });
+    if (s == nullptr)
+        s = first_current(w, [&] { return w.keyed_.pop(lane::cancel); });
+    return s == nullptr ? nullptr : dispatched(s, w, lane::cancel);
+}
+
+slot* coordinator::next_timed(worker_lanes& w) noexcept {
+    slot* s = first_current(w, [&] { return global_.pop(lane::timed); });
+    if (s == nullptr)
+        s = first_current(w, [&] { return w.keyed_.pop(lane::timed); });
+    if (s == nullptr)
+        return nullptr;
+    note_deadline(*s, w);
+    return dispatched(s, w, lane::timed);
+}
+
+void coordinator::note_deadline(slot& s, worker_lanes& w) noexcept {
+    if (time_ == nullptr)
+        return;
+    const envelope* first = s.peek_user();
+    if (first == nullptr || (first->flags.read() & envelope::has_deadline) == 0)
+        return;
+    const duration late = time_->now() - instant::from_ns(first->deadline());
+    if (late <= duration::zero())
+        return;
+    ++w.deadline_misses_;
+    if (events_ != nullptr)
+        events_->deadline_missed(slots_.index_of(s), late.ns());
+}
+
+bool coordinator::ready_waits(const worker_lanes& w) const noexcept {
+    return w.next_.valid() || !w.fresh_.empty() || !w.ring_.looks_empty() ||
+           w.keyed_.ready_count() != 0 || global_.ready_count() != 0;
+}
+
+slot* coordinator::next_ready(worker_lanes& w) noexcept {
+    slot* s = nullptr;
+    if (w.keyed_.ready_count() != 0) [[unlikely]] {
+        s = first_current(w, [&] { return w.keyed_.pop_preferred(lane::ready); });
+        if (s != nullptr)
+            return dispatched(s, w, lane::ready);
+    }
+    if (w.step_ % global_interval == 0 && (s = next_global(w)) != nullptr)
+        return s;
+    if (w.shared_ && w.fresh_.size() > 1 && idle_.anybody()) [[unlikely]]
+        share_fresh(w);
+    if (w.next_streak_ < next_streak_limit_ || w.ring_.looks_empty()) {
+        if (w.next_.valid()) {
+            const lane_entry e = w.next_;
+            w.next_ = {};
+            s = claim(e, w);
+        }
+        if (s == nullptr && !w.fresh_.empty())
+            s = first_current(
+                w, [&] { return w.fresh_.empty() ? lane_entry{} : w.fresh_.pop_newest(); });
+        if (s != nullptr) {
+            ++w.next_streak_;
+            return dispatched(s, w, lane::ready);
+        }
+    }
+    w.next_streak_ = 0;
+    s = first_current(w, [&] { return w.ring_.pop(); });
+    if (s != nullptr)
+        return dispatched(s, w, lane::ready);
+    if (w.keyed_.ready_count() != 0) {
+        s = first_current(w, [&] { return w.keyed_.pop(lane::ready); });
+        if (s != nullptr)
+            return dispatched(s, w, lane::ready);
+    }
+    if ((s = next_global(w)) != nullptr)
+        return s;
+    return w.shared_ ? steal(w) : nullptr;
+}
+
+slot* coordinator::next_global(worker_lanes& w) noexcept {
+    slot* s = first_current(w, [&] { return global_.pop(lane::ready); });
+    return s == nullptr ? nullptr : dispatched(s, w, lane::ready);
+}
+
+slot* coordinator::steal(worker_lanes& w) noexcept {
+    // Nothing is drawn when there is nothing to take (LN-4).
+    bool any = false;
+    for (std::uint32_t i = 0; i < worker_count_ && !any; ++i) {
+        const worker_lanes& other = *workers_[i];
+        any = &other != &w &&
+              (!other.ring_.looks_empty() || !other.urgent_.looks_empty() || !other.keyed_.empty());
+    }
+    if (!any)
+        return nullptr;
+    const auto others = worker_count_ - 1;
+    const auto start = static_cast<std::uint32_t>(w.rng_.below(others));
+    // The others in ascending order, w left out, circular from the drawn one.
+    const auto victim = [&](std::uint32_t i) -> worker_lanes& {
+        const std::uint32_t at = (start + i) % others;
+        return *workers_[at < w.number_ ? at : at + 1];
+    };
+    for (std::uint32_t i = 0; i < others; ++i) {
+        if (slot* s = steal_from(victim(i), w))
+            return dispatched(s, w, lane::ready, true);
+    }
+    // Work of a worker that is held up in a handler must not wait for it: take one.
+    for (std::uint32_t i = 0; i < others; ++i) {
+        worker_lanes& v = victim(i);
+        slot* s = nullptr;
+        v.urgent_.steal_half(1, [&](lane_entry e) { s = claim(e, w); });
+        if (s == nullptr)
+            s = first_current(w, [&] { return v.keyed_.try_pop(lane::cancel); });
+        if (s != nullptr)
+            return dispatched(s, w, lane::cancel, true);
+        s = first_current(w, [&] { return v.keyed_.try_pop(lane::timed); });
+        if (s != nullptr) {
+            note_deadline(*s, w);
+            return dispatched(s, w, lane::timed, true);
+        }
+    }
+    return nullptr;
+}
+
+slot* coordinator::steal_from(worker_lanes& victim, worker_lanes& w) noexcept {
+    // The first that counts runs now; the others keep their order in our own ring.
+    slot* first = nullptr;
+    const auto keep = [&](lane_entry e) {
+        if (first == nullptr)
+            first = claim(e, w);
+        else
+            push_ring(e, w);
+    };
+    const std::uint32_t room = w.ring_.capacity() - w.ring_.size();
+    victim.ring_.steal_half(room, keep);
+    if (first != nullptr)
+        return first;
+    for (std::uint32_t n = 0; n < steal_batch_; ++n) {
+        const lane_entry e = victim.keyed_.try_pop(lane::ready);
+        if (!e.valid())
+            break;
+        if (first == nullptr)
+            first = claim(e, w);
+        else
+            w.keyed_.push(e, {lane::ready, slots_.at(e.slot).priority(), 0});
+    }
+    return first;
+}
+
+slot* coordinator::dispatched(slot* s, worker_lanes& w, lane from, bool stolen) noexcept {
+    fairness_certificate& c = w.certificate_;
+    switch (from) {
+    case lane::cancel: {
+        ++c.cancel_dispatches;
+        const std::uint32_t streak = ++w.cancel_streak_;
+        if (streak > c.observed_max_cancel_streak)
+            c.observed_max_cancel_streak = streak;
+        if (streak > cancel_streak_limit_)
+            ++c.base_limit_exceedances;
+        if (streak > effective_limit(w))
+            ++c.effective_limit_exceedances;
+        break;
+    }
+    case lane::timed:
+        ++c.timed_dispatches;
+        w.cancel_streak_ = 0;
+        ++w.timed_streak_;
+        break;
+    case lane::ready:
+        ++c.ready_dispatches;
+        w.cancel_streak_ = 0;
+        w.timed_streak_ = 0;
+        break;
+    }
+    if (certify_schedule_) [[unlikely]]
+        w.schedule_.add(slots_.number_of(*s), s->generation(),
+                        stolen ? lane_stolen : static_cast<std::uint8_t>(from), w.step_);
+    return s;
+}
+
+// ---- waiting
+
+bool coordinator::has_work(const worker_lanes* w) const noexcept {
+    if (!global_.empty())
+        return true;
+    if (w != nullptr && (w->next_.valid() || !w->fresh_.empty()))
+        return true;
+    for (std::uint32_t i = 0; i < worker_count_; ++i) {
+        const worker_lanes& other = *workers_[i];
+        if (!other.ring_.looks_empty() || !other.urgent_.looks_empty() || !other.keyed_.empty())
+            return true;
+    }
+    return false;
+}
+
+void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept {
+    constexpr unsigned spins = 100;
+    constexpr unsigned yields = 2;
+    w.cancel_streak_ = 0;
+    if (!w.searching_)
+        w.searching_ = idle_.start_search(worker_count_);
+    if (w.searching_) {
+        for (unsigned i = 0; i < spins + yields; ++i) {
+            if (has_work(&w))
+                return;
+            if (i < spins)
+                port::pause();
+            else
+                port::yield();
+        }
+    }
+    idle_.prepare_sleep(w.sleeper_, w.searching_);
+    w.searching_ = false;
+    // Acquire is not needed: whoever sets it wakes everybody afterwards.
+    if (has_work(&w) || stop.load(std::memory_order_relaxed) != 0) {
+        w.searching_ = idle_.cancel_sleep(w.sleeper_);
+        return;
+    }
+    std::int64_t timeout = -1;
+    if (timers_ != nullptr) {
+        const instant at = timers_->next_deadline();
+        if (at != instant::never()) {
+            const std::int64_t left = (at - time_->now()).ns();
+            timeout = left > 0 ? left : 0;
+        }
+    }
+    w.searching_ = idle_.sleep(w.sleeper_, timeout);
+    if (timeout >= 0 && !w.searching_)
+        w.step_ = clock_interval - 1;  // woken by the time: look at the timers first
+}
+
+std::uint64_t coordinator::deadline_misses() const noexcept {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < worker_count_; ++i)
+        sum += workers_[i]->deadline_misses_;
+    return sum;
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tactus/dispatch/idle_workers.hpp>
+
+namespace tactus::inline v0 {
+
+bool idle_workers::start_search(std::uint32_t worker_count) noexcept {
+    const std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    if (2 * (seen & searching_mask) >= worker_count)
+        return false;
+    word_.fetch_add(one_searching, idle.seq_cst());
+    return true;
+}
+
+bool idle_workers::wake_one() noexcept {
+    sleeper* chosen = nullptr;
+    {
+        const port::lock_guard held(mutex_);
+        // Looked at again: several may have seen the same sleeper.
+        if ((word_.load(std::memory_order_relaxed) & searching_mask) != 0 || top_ == nullptr)
+            return false;
+        chosen = top_;
+        top_ = chosen->below;
+        chosen->listed = false;
+        // The one woken searches from now on, so that nobody wakes another for the same work.
+        word_.fetch_sub(one_sleeping - one_searching, idle.seq_cst());
+    }
+    chosen->place.unpark();
+    return true;
+}
+
+void idle_workers::prepare_sleep(sleeper& s, bool searching) noexcept {
+    const port::lock_guard held(mutex_);
+    s.below = top_;
+    s.listed = true;
+    top_ = &s;
+    word_.fetch_add(one_sleeping - (searching ? one_searching : 0), idle.seq_cst());
+}
+
+bool idle_workers::cancel_sleep(sleeper& s) noexcept {
+    {
+        const port::lock_guard held(mutex_);
+        if (s.listed) {
+            sleeper** at = &top_;
+            while (*at != &s)
+                at = &(*at)->below;
+            *at = s.below;
+            s.listed = false;
+            word_.fetch_sub(one_sleeping, idle.seq_cst());
+            return false;
+        }
+    }
+    (void)s.place.park(-1);  // the permit is there, or about to be
+    return true;
+}
+
+bool idle_workers::sleep(sleeper& s, std::int64_t timeout_ns) noexcept {
+    if (s.place.park(timeout_ns))
+        return true;
+    return cancel_sleep(s);
+}
+
+void idle_workers::wake_all() noexcept {
+    for (;;) {
+        sleeper* chosen = nullptr;
+        {
+            const port::lock_guard held(mutex_);
+            chosen = top_;
+            if (chosen == nullptr)
+                return;
+            top_ = chosen->below;
+            chosen->listed = false;
+            word_.fetch_sub(one_sleeping - one_searching, idle.seq_cst());
+        }
+        chosen->place.unpark();
+    }
+}
+
+}  // namespace tactus::inline v0

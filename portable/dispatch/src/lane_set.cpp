@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tactus/dispatch/lane_set.hpp>
+
+#include <cstddef>
+#include <limits>
+
+namespace tactus::inline v0 {
+namespace {
+
+constexpr std::int64_t key_of(std::uint8_t priority) noexcept {
+    return 255 - std::int64_t{priority};
+}
+
+}  // namespace
+
+const char* name_of(lane l) noexcept {
+    static constexpr const char* names[] = {"cancel", "timed", "ready"};
+    return names[static_cast<std::size_t>(l)];
+}
+
+lane_set::lane_set(const options& o) noexcept
+    : stale_(*o.stale),
+      cancel_queue_(*o.memory, o.queue_capacity),
+      ready_queue_(*o.memory, o.queue_capacity),
+      cancel_heap_(*o.memory, o.heap_capacity),
+      timed_heap_(*o.memory, o.heap_capacity),
+      ready_heap_(*o.memory, o.heap_capacity) {}
+
+void lane_set::push(lane_entry e, const lane_place& place) noexcept {
+    const auto is_stale = [this](lane_entry other) { return stale_.stale(other); };
+    const port::lock_guard held(mutex_);
+    if (place.where == lane::timed) {
+        timed_heap_.push({place.deadline, next_number_++, e}, is_stale);
+    } else {
+        const bool cancel = place.where == lane::cancel;
+        if (place.priority == default_priority)
+            (cancel ? cancel_queue_ : ready_queue_).push(e, is_stale);
+        else
+            (cancel ? cancel_heap_ : ready_heap_)
+                .push({key_of(place.priority), next_number_++, e}, is_stale);
+    }
+    // Dropping stale entries may have shortened it: the count is written, not counted.
+    counts_[static_cast<std::size_t>(place.where)].store(size_locked(place.where),
+                                                         queued.seq_cst());
+}
+
+std::uint32_t lane_set::size_locked(lane of) const noexcept {
+    switch (of) {
+    case lane::cancel:
+        return cancel_queue_.size() + cancel_heap_.size();
+    case lane::timed:
+        return timed_heap_.size();
+    case lane::ready:
+        break;
+    }
+    return ready_queue_.size() + ready_heap_.size();
+}
+
+lane_entry lane_set::pop(lane from) noexcept {
+    if (look(counts_[static_cast<std::size_t>(from)]) == 0)
+        return {};
+    const port::lock_guard held(mutex_);
+    return pop_locked(from);
+}
+
+lane_entry lane_set::try_pop(lane from) noexcept {
+    if (look(counts_[static_cast<std::size_t>(from)]) == 0 || !mutex_.try_lock())
+        return {};
+    const lane_entry e = pop_locked(from);
+    mutex_.unlock();
+    return e;
+}
+
+lane_entry lane_set::pop_preferred(lane from) noexcept {
+    const port::lock_guard held(mutex_);
+    const lane_heap& heap = from == lane::cancel ? cancel_heap_ : ready_heap_;
+    if (heap.empty() || heap.top().key >= key_of(default_priority))
+        return {};
+    return pop_locked(from);
+}
+
+lane_entry lane_set::pop_locked(lane from) noexcept {
+    lane_entry e;
+    switch (from) {
+    case lane::cancel:
+        e = pop_merged(cancel_queue_, cancel_heap_);
+        break;
+    case lane::timed:
+        e = timed_heap_.empty() ? lane_entry{} : timed_heap_.pop().entry;
+        break;
+    case lane::ready:
+        e = pop_merged(ready_queue_, ready_heap_);
+        break;
+    }
+    // Relaxed: a count seen too high only makes somebody look in vain.
+    counts_[static_cast<std::size_t>(from)].store(size_locked(from), std::memory_order_relaxed);
+    return e;
+}
+
+lane_entry lane_set::pop_merged(entry_queue& plain, lane_heap& keyed) noexcept {
+    if (!keyed.empty() && (plain.empty() || keyed.top().key < key_of(default_priority)))
+        return keyed.pop().entry;
+    return plain.empty() ? lane_entry{} : plain.pop();
+}
+
+std::int64_t lane_set::earliest_deadline() noexcept {
+    if (timed_count() == 0)
+        return std::numeric_limits<std::int64_t>::max();
+    const port::lock_guard held(mutex_);
+    return timed_heap_.empty() ? std::numeric_limits<std::int64_t>::max() : timed_heap_.top().key;
+}
+
+}  // namespace tactus::inline v0
