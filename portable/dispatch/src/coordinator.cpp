@@ -66,7 +66,7 @@ unregistered coordinator::unregister(mailbox_index index) noexcept {
         return unregistered::did_not_wait;
     // The caller owns it now. A close that was requested meanwhile elects whoever ends the run.
     return s->state().run_ended() == mailbox_owed::finalize ? unregistered::finalize
-                                                           : unregistered::idle;
+                                                            : unregistered::idle;
 }
 
 std::size_t coordinator::drain_ready_cycle(std::span<mailbox_index> out) noexcept {

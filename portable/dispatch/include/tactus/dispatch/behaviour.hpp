@@ -19,11 +19,11 @@ namespace tactus::inline v0 {
 class turn;
 
 struct behaviour {
-    /// Handles one user message.
-    handled (*receive)(turn&, envelope&) noexcept;
+    /// Handles one user message; `state` is the slot's user line.
+    handled (*receive)(turn&, void* state, envelope&) noexcept;
     /// Handles one system message; null: terminate closes the mailbox, suspend and resume do what they
     /// say, everything else is taken note of and dropped.
-    void (*receive_system)(turn&, system_message&) noexcept = nullptr;
+    void (*receive_system)(turn&, void* state, system_message&) noexcept = nullptr;
     /// Ends the user state, once, when the mailbox is closed; null: nothing to end.
     void (*destroy)(slot&) noexcept = nullptr;
 };
@@ -62,20 +62,21 @@ template <class State>
     static_assert(sizeof(State) <= slot::state_size, "the state must fit the slot's user line");
     static_assert(alignof(State) <= alignof(std::max_align_t));
     static constexpr behaviour table{
-        .receive = [](turn& t, envelope& e) noexcept -> handled {
-            auto& state = *std::launder(static_cast<State*>(self_state(t)));
+        .receive = [](turn& t, void* place, envelope& e) noexcept -> handled {
+            auto& state = *std::launder(static_cast<State*>(place));
             return call_user([&] { return state.receive(t, e); });
         },
         .receive_system =
             [] {
+                using function = void (*)(turn&, void*, system_message&) noexcept;
                 if constexpr (requires(State& s, turn& t, system_message& m) {
                                   s.receive_system(t, m);
                               })
-                    return +[](turn& t, system_message& m) noexcept {
-                        std::launder(static_cast<State*>(self_state(t)))->receive_system(t, m);
-                    };
+                    return function([](turn& t, void* place, system_message& m) noexcept {
+                        std::launder(static_cast<State*>(place))->receive_system(t, m);
+                    });
                 else
-                    return static_cast<void (*)(turn&, system_message&) noexcept>(nullptr);
+                    return function(nullptr);
             }(),
         .destroy =
             [] {
@@ -89,8 +90,5 @@ template <class State>
     };
     return table;
 }
-
-/// The user state of the actor whose turn it is.
-[[nodiscard]] void* self_state(turn& t) noexcept;
 
 }  // namespace tactus::inline v0

@@ -50,10 +50,10 @@ public:
     struct options {
         memory_source* memory = nullptr;
         registry* slots = nullptr;
-        const clock* time = nullptr;     // null: deadlines order work but are never missed
-        timer_phase* timers = nullptr;   // null: none
-        governor* advice = nullptr;      // null: none
-        load_probe* load = nullptr;      // what the governor is told; null: zeros
+        const clock* time = nullptr;    // null: deadlines order work but are never missed
+        timer_phase* timers = nullptr;  // null: none
+        governor* advice = nullptr;     // null: none
+        load_probe* load = nullptr;     // what the governor is told; null: zeros
         kernel_events* events = nullptr;
         std::uint32_t worker_count = 1;  // as many as will be given to add_worker
         std::uint32_t cancel_streak_limit = 16;
@@ -132,7 +132,11 @@ public:
 
     /// Something waits in a lane that `w` could take from (null: in any).
     [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
+    /// Something was made that a sleeping worker, or whoever polls, should see.
+    void made_work() noexcept;
     [[nodiscard]] idle_workers& idle() noexcept { return idle_; }
+    /// For lanes that are made for this coordinator.
+    [[nodiscard]] const stale_test& staleness() const noexcept { return *this; }
     /// LN-9: timed mailboxes that came to run late.
     [[nodiscard]] std::uint64_t deadline_misses() const noexcept;
 
@@ -146,7 +150,6 @@ private:
     void push_ring(lane_entry e, worker_lanes& w) noexcept;
     void push_fresh(lane_entry e, worker_lanes& w) noexcept;
     void share_fresh(worker_lanes& w) noexcept;
-    void made_work() noexcept;
 
     /// The slot of an entry, if its registration still waited: the caller owns it then.
     [[nodiscard]] slot* claim(lane_entry e, worker_lanes& w) noexcept;

@@ -30,6 +30,9 @@ public:
     [[nodiscard]] void* extras() const noexcept { return extras_; }
     void set_extras(void* e) noexcept { extras_ = e; }
 
+    /// Constructed but in no use yet.
+    [[nodiscard]] bool never_opened() const noexcept { return behaviour_ == nullptr; }
+
     // Traits: constant while open, except `fresh`, which the first run ends.
     [[nodiscard]] std::uint8_t priority() const noexcept {
         return static_cast<std::uint8_t>(traits_.read());
@@ -40,8 +43,10 @@ public:
     }
     void end_fresh() noexcept { traits_.write(traits_.read() & ~fresh_bit); }
 
-    /// The actor waits for a signal, a time or room; see suspensions. Owner only.
-    bool waits = false;
+    // Owner only, for the invoker.
+    newest_first held;       // continuations, while supervision holds the actor back
+    oldest_first unhandled;  // system messages taken when the actor was closed
+    bool waits = false;      // for a signal, a time or room; see suspensions
 
 private:
     friend struct slot_links;

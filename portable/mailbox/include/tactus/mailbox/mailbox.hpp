@@ -108,11 +108,13 @@ public:
     }
 
     /// Gives the mailbox up; submit when it must be queued again at once, closed when the caller is
-    /// elected to finalize (and is still the owner).
-    [[nodiscard]] enqueued end_run() noexcept {
+    /// elected to finalize (and is still the owner). `keeps` says that there is more to do after a
+    /// resume than the batch.
+    [[nodiscard]] enqueued end_run(bool keeps = false) noexcept {
         // Read by who resumes the mailbox; ordered by the state word.
-        if (batch_ != nullptr || kept_.load(std::memory_order_relaxed) != 0)
-            kept_.store(batch_ != nullptr ? 1 : 0, std::memory_order_relaxed);
+        keeps = keeps || batch_ != nullptr;
+        if (keeps || kept_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+            kept_.store(keeps ? 1 : 0, std::memory_order_relaxed);
         if (state_.run_ended() == mailbox_owed::finalize) [[unlikely]]
             return enqueued::closed;
         return offer_work() ? enqueued::submit : enqueued::accepted;

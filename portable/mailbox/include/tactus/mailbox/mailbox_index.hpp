@@ -26,6 +26,9 @@ struct mailbox_index {
         return slot >> slot_bits;
     }
     [[nodiscard]] constexpr std::uint32_t slot_number() const noexcept { return slot & slot_mask; }
+    [[nodiscard]] constexpr mailbox_index with_generation(std::uint32_t other) const noexcept {
+        return {slot, other};
+    }
     [[nodiscard]] constexpr bool valid() const noexcept { return generation != 0; }
 
     friend constexpr bool operator==(const mailbox_index&, const mailbox_index&) = default;

@@ -33,7 +33,8 @@ public:
                                                                   : state_word::system_work(seen);
             if (owed != mailbox_owed::submit)
                 return false;
-            if (word_.compare_exchange_weak(seen, next, handover.acq_rel(), wake.seq_cst()))
+            // Also acquires what the last owner did ("handover").
+            if (word_.compare_exchange_weak(seen, next, wake.seq_cst(), wake.seq_cst()))
                 return true;
         }
     }
@@ -105,6 +106,10 @@ public:
     [[nodiscard]] std::uint32_t word() const noexcept { return word_.load(handover.acquire()); }
     [[nodiscard]] mailbox_state state() const noexcept { return state_word::state_of(word()); }
     [[nodiscard]] bool closed() const noexcept { return (word() & state_word::closed) != 0; }
+    /// A close was requested, or has happened.
+    [[nodiscard]] bool closing() const noexcept {
+        return (word() & (state_word::closing | state_word::closed)) != 0;
+    }
     [[nodiscard]] bool scheduled() const noexcept { return (word() & state_word::scheduled) != 0; }
     [[nodiscard]] bool suspended() const noexcept { return (word() & state_word::suspended) != 0; }
     [[nodiscard]] std::uint32_t suspend_count(suspension why) const noexcept {

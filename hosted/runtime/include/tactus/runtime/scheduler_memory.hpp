@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scheduler memory: what an actor_scheduler needs on a host, with room to grow.
+//
+//     runtime::scheduler_memory memory({.actors_max = 1 << 20});
+//     actor_scheduler system(memory.fill({.worker_count = 2, .time = &clock}));
+#pragma once
+
+#include <cstdint>
+
+#include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/runtime/heap_memory.hpp>
+#include <tactus/runtime/virtual_memory.hpp>
+
+namespace tactus::inline v0::runtime {
+
+class scheduler_memory {
+public:
+    struct options {
+        std::uint32_t actors_max = 1U << 22;    // 1 GiB of addresses; memory only for what is used
+        std::uint32_t messages_max = 1U << 26;  // in flight at once; 4 GiB of addresses
+    };
+    explicit scheduler_memory(const options& o) noexcept
+        : options_(o),
+          slots_(std::size_t{o.actors_max} * sizeof(slot)),
+          envelopes_((std::size_t{o.messages_max} + reserve) * sizeof(envelope)) {}
+    scheduler_memory() noexcept : scheduler_memory(options{}) {}
+
+    /// The options with the memory filled in.
+    [[nodiscard]] actor_scheduler::options fill(actor_scheduler::options o) noexcept {
+        o.memory = &heap_;
+        o.slot_memory = &slots_;
+        o.envelope_memory = &envelopes_;
+        if (o.large_payloads == nullptr)
+            o.large_payloads = &heap_;
+        o.slot_capacity = options_.actors_max;
+        o.envelope_capacity = options_.messages_max;
+        if (o.reserve_for_system > reserve)
+            o.reserve_for_system = reserve;
+        return o;
+    }
+
+private:
+    static constexpr std::uint32_t reserve = 1'024;
+
+    options options_;
+    heap_memory heap_;
+    virtual_memory slots_;
+    virtual_memory envelopes_;
+};
+
+}  // namespace tactus::inline v0::runtime

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Work-stealing pool: the default executor, one thread per worker of the system (EX-2).
+//
+// Workers block all signals and are named `<name>-<number>`, at most 15 characters (UP-7). An idle
+// worker sleeps; it uses no processor time (EX-4).
+//
+// Thread safety: constructed, shut down and destroyed by one thread.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <tactus/dispatch/actor_scheduler.hpp>
+
+namespace tactus::inline v0::runtime {
+
+class work_stealing_pool {
+public:
+    struct options {
+        std::string name = "tactus";
+    };
+    /// Starts the workers. The system outlives the pool.
+    work_stealing_pool(actor_scheduler& system, options o);
+    explicit work_stealing_pool(actor_scheduler& system) : work_stealing_pool(system, options{}) {}
+    /// Shuts down by force, unless it was shut down before.
+    ~work_stealing_pool();
+    work_stealing_pool(const work_stealing_pool&) = delete;
+    work_stealing_pool& operator=(const work_stealing_pool&) = delete;
+
+    /// CO-5: takes nothing new, lets the workers finish what is queued for at most `limit`, then stops
+    /// them and closes what is left. True when everything was processed in time. A handler that never
+    /// returns is waited for: threads cannot be ended from outside.
+    bool shut_down(std::chrono::nanoseconds limit);
+    /// Does not wait for what is queued.
+    void force_stop() { (void)shut_down(std::chrono::nanoseconds::zero()); }
+
+private:
+    [[nodiscard]] bool drained() const;
+    void join();
+
+    actor_scheduler& system_;
+    port::atomic<std::uint32_t> stop_{0};
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace tactus::inline v0::runtime

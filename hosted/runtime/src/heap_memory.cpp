@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tactus/runtime/heap_memory.hpp>
+
+#include <new>
+
+namespace tactus::inline v0::runtime {
+
+void* heap_memory::allocate(std::size_t size, std::size_t alignment) noexcept {
+    return ::operator new(size, std::align_val_t{alignment}, std::nothrow);
+}
+
+void heap_memory::release(void* block, std::size_t, std::size_t alignment) noexcept {
+    ::operator delete(block, std::align_val_t{alignment});
+}
+
+}  // namespace tactus::inline v0::runtime

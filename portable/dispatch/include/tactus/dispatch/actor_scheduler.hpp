@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Actor scheduler: the kernel of one system. It only builds and connects: registry (slots), pool
+// (envelopes), coordinator (order), invoker (runs), suspensions; an executor supplies the threads.
+//
+// Life cycle (CO-5): running, stopping (nothing new is taken), draining (what is there is processed),
+// stopped (everything left is closed and dead-lettered).
+//
+// Thread safety: everything from any thread, except run_one and friends, which belong to the thread
+// that has bound the worker.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/events.hpp>
+#include <tactus/dispatch/middleware.hpp>
+#include <tactus/dispatch/suspensions.hpp>
+#include <tactus/dispatch/system_table.hpp>
+#include <tactus/dispatch/task.hpp>
+#include <tactus/dispatch/worker.hpp>
+
+namespace tactus::inline v0 {
+
+struct spawn_options {
+    std::uint8_t priority = default_priority;
+};
+
+struct spawn_error {
+    enum class kind : std::uint8_t {
+        slots_exhausted,     // as many actors as the system may have
+        shutting_down,       // nothing new is taken
+        refused,             // by a spawn middleware; `reason` is its
+        constructor_failed,  // the state's constructor threw
+    };
+    kind what;
+    const char* reason;
+};
+
+enum class system_phase : std::uint8_t { running, stopping, draining, stopped };
+[[nodiscard]] const char* name_of(system_phase phase) noexcept;
+
+class actor_scheduler final : private resumer {
+public:
+    struct options {
+        // Where everything lives; outlives the system.
+        memory_source* memory = nullptr;       // lanes, workers, records
+        memory_region* slot_memory = nullptr;  // slot_capacity slots
+        memory_region* envelope_memory =
+            nullptr;  // envelope_capacity + reserve_for_system envelopes
+        memory_source* large_payloads = nullptr;  // null: messages must fit an envelope
+        std::uint32_t slot_capacity = 0;
+        std::uint32_t envelope_capacity = 0;
+        std::uint32_t reserve_for_system = 10;
+        std::uint32_t slot_magazine = 32;
+        std::uint32_t envelope_magazine = 128;
+
+        // Who runs it.
+        std::uint32_t worker_count = 1;
+        const clock* time = nullptr;  // null: no deadlines, no `after`, a run is bounded by counts
+        std::uint64_t seed = 1;       // of the streams for stealing
+
+        // How.
+        std::optional<std::uint32_t> throughput = {};  // exact; 0 means 1. None: see invoker
+        duration throughput_deadline =
+            duration::max();  // max: none; otherwise at least one message
+        std::uint32_t cancel_streak_limit = 16;
+        std::uint32_t ring_capacity = 256;
+        std::uint32_t fresh_capacity = 256;
+        std::uint32_t queue_capacity = 64;
+        std::uint32_t keyed_capacity = 16;
+        bool certify_schedule = false;
+        governor* advice = nullptr;
+        load_probe* load = nullptr;
+
+        // Who is told; null: nobody.
+        kernel_events* events = nullptr;
+        enqueue_middleware* on_enqueue = nullptr;
+        spawn_middleware* on_spawn = nullptr;
+        class tracer* trace = nullptr;
+    };
+
+    /// Requires: memory for what the options say (numbered checks), and a free system number.
+    explicit actor_scheduler(const options& o) noexcept;
+    /// Stops by force if it still runs. Requires: no thread has a worker bound.
+    ~actor_scheduler();
+    actor_scheduler(const actor_scheduler&) = delete;
+    actor_scheduler& operator=(const actor_scheduler&) = delete;
+
+    // ---- actors
+
+    /// An actor whose state is a State in the slot's user line, behaving as behaviour_of<State>().
+    template <class State, class... Args>
+    [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn(const spawn_options& o,
+                                                                  Args&&... args) noexcept {
+        worker* w = own_worker();
+        auto taken = begin_spawn(behaviour_of<State>(), o, w);
+        if (!taken)
+            return std::unexpected(taken.error());
+        slot& s = **taken;
+        const handled made =
+            call_user([&] { ::new (s.user_state()) State(std::forward<Args>(args)...); });
+        if (made.what != handled::kind::ok) {
+            abandon_spawn(s, w);
+            return std::unexpected(
+                spawn_error{spawn_error::kind::constructor_failed, made.why.what});
+        }
+        return end_spawn(s, w);
+    }
+
+    /// Sends; what cannot be delivered becomes a dead letter. Never blocks, never fails towards the
+    /// caller. From any thread.
+    template <class M>
+    static void tell(mailbox_index to, M&& message, const send_options& o = {}) noexcept {
+        if (worker* w = worker::current(); w != nullptr) {
+            w->system_.tell_from(*w, to, std::forward<M>(message), o);
+            return;
+        }
+        tell_from_outside(to, std::forward<M>(message), o);
+    }
+    /// Sends, and says what came of it; `message` is untouched unless it was accepted.
+    template <class M>
+    [[nodiscard]] static sent try_tell(mailbox_index to, M&& message,
+                                       const send_options& o = {}) noexcept {
+        worker* w = worker::current();
+        if (w != nullptr && w->system_.has(to))
+            return w->system_.deliver(w, to, std::forward<M>(message), o);
+        const system_table::visit v(to.system_number());
+        if (v.system() == nullptr)
+            return sent::no_system;
+        return v.system()->deliver(nullptr, to, std::forward<M>(message), o);
+    }
+    /// As tell, from one of the workers.
+    template <class M>
+    void tell_from(worker& w, mailbox_index to, M&& message, const send_options& o) noexcept {
+        if (!has(to)) [[unlikely]] {
+            tell_from_outside(to, std::forward<M>(message), o);
+            return;
+        }
+        const sent result = deliver(&w, to, std::forward<M>(message), o);
+        if (result != sent::accepted) [[unlikely]]
+            dead_letter(&w, to, std::forward<M>(message), o, result);
+    }
+
+    /// A system message; false when the mailbox is closed or stale, and then it was reported as a dead
+    /// letter and `done` called. From any thread.
+    bool send_system(mailbox_index to, system_message& m) noexcept;
+
+    /// Asks an actor to end, from any thread. False when it has ended or is about to.
+    bool stop(mailbox_index who) noexcept;
+    /// Holds back, or lets go, user messages of an actor; counted. False when stale.
+    bool suspend(mailbox_index who, suspension why) noexcept;
+    bool resume(mailbox_index who, suspension why) noexcept;
+    /// CO-6: resumes all that wait for the key; how many.
+    std::size_t signal(std::uint64_t key) noexcept { return suspensions_.signal(key); }
+    /// RG-4: a queue of this actor reports that it is broken: the mailbox is closed, its contents go to
+    /// dead letters, and the actor fails.
+    void mailbox_failed(mailbox_index who, const failure& why) noexcept;
+
+    // ---- running: for executors
+
+    [[nodiscard]] worker& worker_at(std::uint32_t number) noexcept { return *workers_[number]; }
+    [[nodiscard]] std::uint32_t worker_count() const noexcept { return worker_count_; }
+    /// One dispatch, or one task. False when there was nothing. The worker's thread.
+    bool run_one(worker& w) noexcept;
+    /// Runs until `stop` is set; sleeps when there is nothing. The worker's thread.
+    void run_until(worker& w, const port::atomic<std::uint32_t>& stop) noexcept;
+    void wake_workers() noexcept { coordinator_.wake_all(); }
+    /// Runs a task on some worker. From any thread.
+    void execute(task& t) noexcept;
+    /// Tasks whose code threw.
+    [[nodiscard]] std::uint32_t failed_task_count() const noexcept {
+        return failed_tasks_.load(std::memory_order_relaxed);
+    }
+
+    // ---- life cycle
+
+    [[nodiscard]] system_phase phase() const noexcept {
+        return static_cast<system_phase>(phase_.load(std::memory_order_relaxed));
+    }
+    /// Nothing new is taken from now on; what is queued is processed.
+    void begin_stop() noexcept;
+    /// Nothing waits any more (and no worker runs, which the executor knows).
+    [[nodiscard]] bool drained() const noexcept {
+        return !coordinator_.has_work(nullptr) && tasks_.empty();
+    }
+    /// Closes everything that is left. Requires: no worker runs; `w` is bound by the caller.
+    void finish_stop(worker& w) noexcept;
+
+    // ---- parts
+
+    [[nodiscard]] registry& slots() noexcept { return slots_; }
+    [[nodiscard]] envelope_pool& envelopes() noexcept { return pool_; }
+    [[nodiscard]] coordinator& order() noexcept { return coordinator_; }
+    [[nodiscard]] suspensions& waiting() noexcept { return suspensions_; }
+    [[nodiscard]] std::uint32_t system_number() const noexcept { return number_; }
+    /// Replaces the middleware; applies from the next message. Null: none.
+    void set_middleware(const middleware_chain* chain) noexcept {
+        chain_.store(chain, installed.release());
+    }
+    /// Actors alive; exact when nothing runs.
+    [[nodiscard]] std::uint32_t live_count() const noexcept;
+
+private:
+    struct number_claim {
+        std::uint32_t number;
+        std::uint32_t first_generation;
+    };
+    actor_scheduler(const options& o, number_claim c) noexcept;
+
+    friend class invoker;
+    friend class turn;
+    friend class worker;
+
+    /// Caches for threads that are no workers of this system.
+    struct alignas(2 * port::cache_line) outside {
+        mutable port::mutex mutex;
+        envelope_cache envelopes;
+        slot_cache slots;
+        std::uint32_t spawned = 0;
+        std::uint32_t ended = 0;
+    };
+
+    /// This thread's worker, if it is one of ours.
+    [[nodiscard]] worker* own_worker() const noexcept {
+        worker* w = worker::current();
+        return w != nullptr && &w->system_ == this ? w : nullptr;
+    }
+    // Through the worker's cache, or the shared one under its lock when `w` is null.
+    [[nodiscard]] envelope* take_envelope(worker* w) noexcept {
+        return w != nullptr ? w->envelopes_.take() : take_envelope_outside();
+    }
+    void give_envelope(worker* w, envelope& e) noexcept {
+        if (w != nullptr)
+            w->envelopes_.give(e);
+        else
+            give_envelope_outside(e);
+    }
+    void dispose(worker* w, envelope& e) noexcept {
+        e.destroy_payload();
+        give_envelope(w, e);
+    }
+    [[nodiscard]] envelope* take_envelope_outside() noexcept;
+    void give_envelope_outside(envelope& e) noexcept;
+
+    [[nodiscard]] bool has(mailbox_index to) const noexcept {
+        return to.system_number() == number_;
+    }
+
+    template <class M>
+    [[nodiscard]] sent deliver(worker* w, mailbox_index to, M&& message,
+                               const send_options& o) noexcept {
+        using type = std::remove_cvref_t<M>;
+        const std::uint32_t number = to.slot_number();
+        // The limit is 0 once nothing is taken any more.
+        if (number >= slot_limit_.load(std::memory_order_relaxed)) [[unlikely]]
+            return beyond_limit(number);
+        slot& s = slots_.at(number);
+        if (s.generation() != to.generation) [[unlikely]]
+            return sent::recipient_terminated;
+        envelope* e = take_envelope(w);
+        if (e == nullptr) [[unlikely]]
+            return sent::pool_exhausted;
+        const std::uint32_t extras = o.deadline != 0 ? std::uint32_t{envelope::has_deadline} : 0U;
+        if (!e->emplace<type>(std::forward<M>(message), pool_.large_payloads(),
+                              watched_ ? extras | envelope::has_span : extras)) [[unlikely]] {
+            e->flags.write(0);
+            give_envelope(w, *e);
+            return sent::pool_exhausted;
+        }
+        e->sender.write(o.sender);
+        e->generation.write(to.generation);
+        if (extras != 0) [[unlikely]]
+            e->set_deadline(o.deadline);
+        if (watched_) [[unlikely]]
+            watch_enqueue(*e, to, o.sender);
+        if (w != nullptr)
+            ++w->sends_;
+        switch (s.enqueue(*e)) {
+        case enqueued::accepted:
+            return sent::accepted;
+        case enqueued::submit:
+            if (extras != 0) [[unlikely]]
+                coordinator_.submit(s, lanes_of(w), {lane::timed, s.priority(), o.deadline});
+            else
+                coordinator_.submit_ready(s, lanes_of(w));
+            return sent::accepted;
+        case enqueued::closed:
+            break;
+        }
+        return refused_late(w, *e, std::forward<M>(message));
+    }
+
+    /// The mailbox was closed between the look and the push: the message goes back where it was.
+    template <class M>
+    [[nodiscard]] sent refused_late(worker* w, envelope& e, M&& message) noexcept {
+        using type = std::remove_cvref_t<M>;
+        if constexpr (std::is_rvalue_reference_v<M&&> && std::is_move_assignable_v<type>)
+            message = std::move(*static_cast<type*>(e.payload()));
+        dispose(w, e);
+        return sent::recipient_terminated;
+    }
+
+    template <class M>
+    static void tell_from_outside(mailbox_index to, M&& message, const send_options& o) noexcept {
+        const system_table::visit v(to.system_number());
+        if (v.system() == nullptr)
+            return;  // counted by the table
+        const sent result = v.system()->deliver(nullptr, to, std::forward<M>(message), o);
+        if (result != sent::accepted)
+            v.system()->dead_letter(nullptr, to, std::forward<M>(message), o, result);
+    }
+
+    template <class M>
+    void dead_letter(worker* w, mailbox_index to, M&& message, const send_options& o,
+                     sent why) noexcept {
+        using type = std::remove_cvref_t<M>;
+        const dead_letter_cause cause = cause_of(why);
+        envelope* e =
+            events_ == nullptr || why == sent::pool_exhausted ? nullptr : take_envelope(w);
+        if (e != nullptr && !e->emplace<type>(std::forward<M>(message), pool_.large_payloads())) {
+            e->flags.write(0);
+            give_envelope(w, *e);
+            e = nullptr;
+        }
+        if (e == nullptr) {
+            message_lost(to, message_type_of<type>, cause);
+            return;
+        }
+        e->sender.write(o.sender);
+        e->generation.write(to.generation);
+        events_->dead_letter(to, *e, cause);
+        dispose(w, *e);
+    }
+
+    [[nodiscard]] static worker_lanes* lanes_of(worker* w) noexcept {
+        return w != nullptr ? &w->lanes_ : nullptr;
+    }
+    [[nodiscard]] static dead_letter_cause cause_of(sent why) noexcept;
+    [[nodiscard]] sent beyond_limit(std::uint32_t number) const noexcept;
+    void message_lost(mailbox_index to, const message_type& type, dead_letter_cause cause) noexcept;
+    void watch_enqueue(envelope& e, mailbox_index to, mailbox_index from) noexcept;
+
+    [[nodiscard]] std::expected<slot*, spawn_error> begin_spawn(const behaviour& acts,
+                                                                const spawn_options& o,
+                                                                worker* w) noexcept;
+    [[nodiscard]] mailbox_index end_spawn(slot& s, worker* w) noexcept;
+    void abandon_spawn(slot& s, worker* w) noexcept;
+    void give_slot(slot& s, worker* w) noexcept;
+    void note_slots() noexcept;
+
+    void resume_suspended(mailbox_index who) noexcept override;
+    void suspension_limit(mailbox_index who, suspend_limit_action action) noexcept override;
+
+    // Constant after construction; what every send reads comes first.
+    std::uint32_t number_ = 0;
+    bool watched_ = false;  // somebody traces, or looks at what is enqueued
+    port::atomic<std::uint32_t> slot_limit_{
+        0};  // slots that exist; 0 when nothing is taken any more
+    registry slots_;
+    envelope_pool pool_;
+    memory_source& memory_;
+    const clock* time_;
+    kernel_events* events_;
+    enqueue_middleware* on_enqueue_;
+    spawn_middleware* on_spawn_;
+    class tracer* trace_;
+    std::uint32_t throughput_;  // 0: the default rule
+    duration throughput_deadline_;
+    suspensions suspensions_;
+    coordinator coordinator_;
+    worker** workers_;
+    std::uint32_t worker_count_;
+    worker_lanes* visitor_ = nullptr;
+
+    // "installed": what the chain refers to happens before a run that uses it.
+    static constexpr port::edge installed{"middleware-installed"};
+    port::atomic<const middleware_chain*> chain_{nullptr};
+    port::atomic<std::uint32_t> phase_{0};
+    port::atomic<std::uint32_t> failed_tasks_{0};
+    task_queue tasks_;
+    outside outside_;
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invoker: one run of a mailbox (IN).
+//
+// All system messages, then user messages one by one with all system messages again after each; until
+// the share is used up, the deadline has passed, the actor is held back or closed, or nothing is left.
+//
+// The share (IN-2). By default: the batch found at the start, at least 300 and at most 16,384 messages,
+// beyond 300 only while the run has lasted less than a millisecond; and the run ends when it has sent
+// more than its share. So a deep backlog is worked off while it is in cache, and nobody fills memory
+// for others without end. An explicit throughput is exact.
+#pragma once
+
+#include <cstdint>
+
+#include <tactus/dispatch/invoke_result.hpp>
+#include <tactus/dispatch/middleware.hpp>
+#include <tactus/dispatch/turn.hpp>
+
+namespace tactus::inline v0 {
+
+class invoker {
+public:
+    static constexpr std::uint32_t share_min = 300;
+    static constexpr std::uint32_t share_max = 16'384;
+    static constexpr std::uint32_t clock_interval = 64;
+
+    /// Runs a mailbox. Requires: the caller took it from its lane.
+    [[nodiscard]] static invoke_result run(worker& w, slot& s) noexcept;
+
+    /// Closes a mailbox that the caller is elected to finalize: user state ended, leftovers to dead
+    /// letters, the slot back to the registry. `w` is null outside of workers.
+    static void finalize(actor_scheduler& system, worker* w, slot& s) noexcept;
+
+private:
+    class share;
+
+    /// Handles all system messages there are; how many continuations were among them.
+    static std::uint32_t run_system(turn& t) noexcept;
+    static void handle(turn& t, system_message& m) noexcept;
+    static void default_system(turn& t, system_message& m) noexcept;
+    [[nodiscard]] static handled run_chain(turn& t, envelope& e,
+                                           const middleware_chain& chain) noexcept;
+    static void fail(turn& t, const failure& why) noexcept;
+    static void trace(actor_scheduler& system, envelope& e, mailbox_index self) noexcept;
+};
+
+}  // namespace tactus::inline v0

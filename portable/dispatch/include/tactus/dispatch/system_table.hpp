@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// System table: from the system number in a reference to the system, for whoever is not one of its
+// workers.
+//
+// One constant-initialised table for the process, so that references may be globals and are good
+// before main and after the system is gone. A thread that looks a system up is counted as a visitor
+// while it is inside; a system that ends waits until the last one has left. A reference to a system
+// that is gone finds nothing; that is counted.
+//
+// Numbers are given out in turn, and generations go on where the last system of that number ended, so
+// that an old reference does not match an actor of a newer system.
+#pragma once
+
+#include <cstdint>
+
+#include <tactus/port/port.hpp>
+
+namespace tactus::inline v0 {
+
+class actor_scheduler;
+
+class system_table {
+public:
+    static constexpr std::uint32_t number_count = port::cache_line < 16 ? 4 : 64;  // 0 is nobody's
+
+    /// A number for a system; 0 when all are taken (63 systems at once) or used up.
+    [[nodiscard]] static std::uint32_t claim(std::uint32_t& first_generation) noexcept;
+    /// From now on the number finds the system.
+    static void publish(std::uint32_t number, actor_scheduler& system) noexcept;
+    /// From now on it finds nothing; returns when the last visitor has left.
+    static void withdraw(std::uint32_t number) noexcept;
+    /// Gives the number back; `last_generation` 0 means that it must not be used again.
+    static void release(std::uint32_t number, std::uint32_t last_generation) noexcept;
+
+    /// How many calls found no system.
+    [[nodiscard]] static std::uint32_t refused_count() noexcept;
+
+    /// Keeps a system from going away while it lives.
+    class visit {
+    public:
+        explicit visit(std::uint32_t number) noexcept;
+        ~visit();
+        visit(const visit&) = delete;
+        visit& operator=(const visit&) = delete;
+        /// Null when there is none.
+        [[nodiscard]] actor_scheduler* system() const noexcept { return system_; }
+
+    private:
+        std::uint32_t number_;
+        actor_scheduler* system_;
+    };
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Task: something to run once on a worker that is not an actor, and the queue they wait in.
+//
+// Intrusive, so submitting never allocates; the caller keeps the task until it has run. What user code
+// throws is caught where it was compiled (task_of), so a failing task never takes its worker along.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <tactus/dispatch/behaviour.hpp>
+#include <tactus/port/port.hpp>
+
+namespace tactus::inline v0 {
+
+/// A task's place in a queue.
+class task_link {
+    friend class task_queue;
+    task_link* next_ = nullptr;
+};
+
+class task : public task_link {
+public:
+    task(const task&) = delete;
+    task& operator=(const task&) = delete;
+
+    /// failed when the user's code threw; the executor reports it.
+    [[nodiscard]] virtual handled run() noexcept = 0;
+
+protected:
+    task() = default;
+    ~task() = default;
+};
+
+template <class Call>
+class task_of final : public task {
+public:
+    explicit task_of(Call call) : call_(std::move(call)) {}
+    [[nodiscard]] handled run() noexcept override {
+        return call_user([this] { call_(); });
+    }
+
+private:
+    Call call_;
+};
+
+/// FIFO. Any thread.
+class task_queue {
+public:
+    void push(task& t) noexcept {
+        const port::lock_guard held(mutex_);
+        if (last_ == nullptr)
+            first_ = &t;
+        else
+            last_->next_ = &t;
+        last_ = &t;
+        t.next_ = nullptr;
+        count_.store(count_.load(std::memory_order_relaxed) + 1, queued.seq_cst());
+    }
+    /// Null when empty.
+    [[nodiscard]] task* pop() noexcept {
+        if (empty()) [[likely]]
+            return nullptr;
+        const port::lock_guard held(mutex_);
+        task* t = first_;
+        if (t != nullptr) {
+            first_ = static_cast<task*>(t->next_);
+            if (first_ == nullptr)
+                last_ = nullptr;
+            count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+        }
+        return t;
+    }
+    [[nodiscard]] bool empty() const noexcept { return count_.load(queued.seq_cst()) == 0; }
+
+private:
+    port::mutex mutex_;
+    task* first_ = nullptr;
+    task* last_ = nullptr;
+    // As with lanes: raised, then a look for sleepers.
+    static constexpr port::edge queued{"tasks-queued"};
+    port::atomic<std::uint32_t> count_{0};
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turn: what a handler may do, for as long as it handles one message.
+#pragma once
+
+#include <utility>
+
+#include <tactus/dispatch/actor_scheduler.hpp>
+
+namespace tactus::inline v0 {
+
+class turn {
+public:
+    turn(worker& w, slot& s) noexcept : worker_(w), slot_(s) {}
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+
+    [[nodiscard]] mailbox_index self() const noexcept;
+    /// Of the message being handled; names nothing when there is none.
+    [[nodiscard]] mailbox_index sender() const noexcept { return sender_; }
+    [[nodiscard]] actor_scheduler& system() const noexcept { return worker_.system(); }
+    [[nodiscard]] slot& place() const noexcept { return slot_; }
+
+    template <class M>
+    void send(mailbox_index to, M&& message) noexcept {
+        worker_.system().tell_from(worker_, to, std::forward<M>(message), {.sender = self()});
+    }
+    template <class M>
+    void send(mailbox_index to, M&& message, send_options o) noexcept {
+        o.sender = self();
+        worker_.system().tell_from(worker_, to, std::forward<M>(message), o);
+    }
+    template <class M>
+    void reply(M&& message) noexcept {
+        send(sender_, std::forward<M>(message));
+    }
+
+    /// The actor ends when this message is handled; what it still has goes to dead letters.
+    void stop() noexcept;
+    /// Holds back user messages after this one (CO-6). False when that cannot be: see suspensions.
+    bool suspend(suspend_reason reason, const resume_condition& until,
+                 const suspend_limit& limit = {}) noexcept;
+
+private:
+    friend class invoker;
+
+    worker& worker_;
+    slot& slot_;
+    mailbox_index sender_;
+};
+
+inline mailbox_index turn::self() const noexcept {
+    return worker_.system().slots().index_of(slot_);
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Worker: everything one thread needs to run actors without asking anybody: its lanes, its envelopes,
+// its slots, and the way of a message from here (the fast path of send).
+//
+// Owner thread only.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/registry.hpp>
+#include <tactus/dispatch/worker_lanes.hpp>
+#include <tactus/mailbox/envelope_pool.hpp>
+
+namespace tactus::inline v0 {
+
+class actor_scheduler;
+
+struct send_options {
+    mailbox_index sender;
+    std::int64_t deadline = 0;  // nanoseconds of the system's clock; 0: none (LN-8)
+};
+
+/// Why a message was not taken; `accepted` when it was.
+enum class sent : std::uint8_t {
+    accepted,
+    pool_exhausted,        // no envelope, or no memory for a large payload
+    recipient_terminated,  // the reference is stale, or the mailbox closed
+    shutdown,              // the system takes nothing any more
+    no_system,             // there is no such system, or not any more
+};
+[[nodiscard]] const char* name_of(sent result) noexcept;
+
+class worker {
+public:
+    worker(actor_scheduler& system, const worker_lanes::options& lanes) noexcept;
+    worker(const worker&) = delete;
+    worker& operator=(const worker&) = delete;
+
+    [[nodiscard]] worker_lanes& lanes() noexcept { return lanes_; }
+    [[nodiscard]] const worker_lanes& lanes() const noexcept { return lanes_; }
+    [[nodiscard]] actor_scheduler& system() noexcept { return system_; }
+    [[nodiscard]] envelope_cache& envelopes() noexcept { return envelopes_; }
+    [[nodiscard]] slot_cache& slots() noexcept { return slots_; }
+
+    /// The worker whose thread this is; null elsewhere.
+    [[nodiscard]] static worker* current() noexcept {
+        return port::thread_instance<thread_state>().current;
+    }
+
+    /// This thread is the worker's while this lives.
+    class binding {
+    public:
+        explicit binding(worker& w) noexcept
+            : before_(std::exchange(port::thread_instance<thread_state>().current, &w)) {}
+        ~binding() { port::thread_instance<thread_state>().current = before_; }
+        binding(const binding&) = delete;
+        binding& operator=(const binding&) = delete;
+
+    private:
+        worker* before_;
+    };
+
+private:
+    friend class actor_scheduler;
+    friend class invoker;
+    friend class turn;
+
+    struct thread_state {
+        worker* current = nullptr;
+    };
+
+    actor_scheduler& system_;
+    worker_lanes lanes_;
+    envelope_cache envelopes_;
+    slot_cache slots_;
+    std::uint32_t sends_ = 0;  // in the run going on
+    // Written by the owner, read by anybody who counts.
+    port::atomic<std::uint32_t> spawned_{0};
+    port::atomic<std::uint32_t> ended_{0};
+};
+
+}  // namespace tactus::inline v0

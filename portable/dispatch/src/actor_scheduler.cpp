@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tactus/dispatch/actor_scheduler.hpp>
+
+#include <tactus/dispatch/invoker.hpp>
+
+namespace tactus::inline v0 {
+namespace {
+
+TACTUS_CHECK_MODULE("actor_scheduler");
+
+template <class T, class... Args>
+T* make(memory_source& memory, Args&&... args) noexcept {
+    void* block = memory.allocate(sizeof(T), alignof(T));
+    TACTUS_CHECK(1, block != nullptr);
+    return ::new (block) T(std::forward<Args>(args)...);
+}
+template <class T>
+void destroy(memory_source& memory, T* object) noexcept {
+    object->~T();
+    memory.release(object, sizeof(T), alignof(T));
+}
+
+/// SplitMix64: seeds that differ by one give streams that have nothing in common (DT-4).
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t stream) noexcept {
+    std::uint64_t z = seed + (stream + 1) * 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+registry::options registry_options(const actor_scheduler::options& o, std::uint32_t number,
+                                   std::uint32_t first_generation) noexcept {
+    return {.memory = o.slot_memory,
+            .capacity = o.slot_capacity,
+            .magazine_size = o.slot_magazine,
+            .system_number = number,
+            .first_generation = first_generation};
+}
+
+}  // namespace
+
+const char* name_of(sent result) noexcept {
+    static constexpr const char* names[] = {"accepted", "pool_exhausted", "recipient_terminated",
+                                            "shutdown", "no_system"};
+    return names[static_cast<std::size_t>(result)];
+}
+const char* name_of(system_phase phase) noexcept {
+    static constexpr const char* names[] = {"running", "stopping", "draining", "stopped"};
+    return names[static_cast<std::size_t>(phase)];
+}
+const char* name_of(dead_letter_cause cause) noexcept {
+    static constexpr const char* names[dead_letter_cause_count] = {
+        "mailbox_full",         "mailbox_timeout",  "would_block",       "pool_exhausted",
+        "recipient_terminated", "wrong_generation", "scheduler_failure", "shutdown",
+        "stash_overflow",       "explicit",         "serialization"};
+    return names[static_cast<std::size_t>(cause)];
+}
+
+worker::worker(actor_scheduler& system, const worker_lanes::options& lanes) noexcept
+    : system_(system),
+      lanes_(lanes),
+      envelopes_(system.envelopes()),
+      slots_(system.slots().shared()) {}
+
+actor_scheduler::actor_scheduler(const options& o) noexcept
+    : actor_scheduler(o, [] {
+          number_claim c{};
+          c.number = system_table::claim(c.first_generation);
+          TACTUS_CHECK(2, c.number != 0);  // too many systems at once
+          return c;
+      }()) {}
+
+actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
+    : number_(c.number),
+      watched_(o.trace != nullptr || o.on_enqueue != nullptr),
+      slots_(registry_options(o, c.number, c.first_generation)),
+      pool_({.memory = o.envelope_memory,
+             .capacity = o.envelope_capacity,
+             .reserve_for_system = o.reserve_for_system,
+             .magazine_size = o.envelope_magazine,
+             .large_payloads = o.large_payloads}),
+      memory_(*o.memory),
+      time_(o.time),
+      events_(o.events),
+      on_enqueue_(o.on_enqueue),
+      on_spawn_(o.on_spawn),
+      trace_(o.trace),
+      throughput_(!o.throughput        ? 0
+                  : *o.throughput == 0 ? 1
+                                       : *o.throughput),
+      throughput_deadline_(o.throughput_deadline),
+      suspensions_({.memory = o.memory, .time = o.time, .to = this}),
+      coordinator_({.memory = o.memory,
+                    .slots = &slots_,
+                    .time = o.time,
+                    .timers = o.time != nullptr ? &suspensions_ : nullptr,
+                    .advice = o.advice,
+                    .load = o.load,
+                    .events = o.events,
+                    .worker_count = o.worker_count,
+                    .cancel_streak_limit = o.cancel_streak_limit,
+                    .queue_capacity = o.queue_capacity,
+                    .keyed_capacity = o.keyed_capacity,
+                    .certify_schedule = o.certify_schedule}),
+      workers_(nullptr),
+      worker_count_(o.worker_count) {
+    void* block = memory_.allocate(worker_count_ * sizeof(worker*), alignof(worker*));
+    TACTUS_CHECK(3, block != nullptr);
+    workers_ = ::new (block) worker*[worker_count_];
+    worker_lanes::options lanes{.memory = o.memory,
+                                .stale = &coordinator_.staleness(),
+                                .ring_capacity = o.ring_capacity,
+                                .fresh_capacity = o.fresh_capacity,
+                                .keyed_capacity = o.keyed_capacity,
+                                .number = 0,
+                                .shared = o.worker_count > 1,
+                                .seed = 0,
+                                .cancel_streak_limit = o.cancel_streak_limit};
+    for (std::uint32_t i = 0; i < worker_count_; ++i) {
+        lanes.number = i;
+        lanes.seed = mixed(o.seed, i);
+        workers_[i] = make<worker>(memory_, *this, lanes);
+        coordinator_.add_worker(workers_[i]->lanes_);
+    }
+    coordinator_.set_visitor(workers_[0]->lanes_);
+    outside_.envelopes.attach(&pool_);
+    outside_.slots.attach(&slots_.shared());
+    system_table::publish(number_, *this);
+}
+
+actor_scheduler::~actor_scheduler() {
+    if (phase() != system_phase::stopped) {
+        begin_stop();
+        const worker::binding bound(*workers_[0]);
+        finish_stop(*workers_[0]);
+    }
+    system_table::withdraw(number_);
+    for (std::uint32_t i = 0; i < worker_count_; ++i)
+        destroy(memory_, workers_[i]);
+    memory_.release(workers_, worker_count_ * sizeof(worker*), alignof(worker*));
+    system_table::release(number_, slots_.last_generation());
+}
+
+// ---- sending
+
+sent actor_scheduler::beyond_limit(std::uint32_t number) const noexcept {
+    return number < slots_.constructed_count() ? sent::shutdown : sent::recipient_terminated;
+}
+
+dead_letter_cause actor_scheduler::cause_of(sent why) noexcept {
+    switch (why) {
+    case sent::pool_exhausted:
+        return dead_letter_cause::pool_exhausted;
+    case sent::shutdown:
+        return dead_letter_cause::shutdown;
+    default:
+        return dead_letter_cause::recipient_terminated;
+    }
+}
+
+envelope* actor_scheduler::take_envelope_outside() noexcept {
+    const port::lock_guard held(outside_.mutex);
+    return outside_.envelopes.take();
+}
+void actor_scheduler::give_envelope_outside(envelope& e) noexcept {
+    const port::lock_guard held(outside_.mutex);
+    outside_.envelopes.give(e);
+}
+
+void actor_scheduler::message_lost(mailbox_index to, const message_type& type,
+                                   dead_letter_cause cause) noexcept {
+    if (events_ != nullptr)
+        events_->message_lost(to, type, cause);
+}
+
+void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index from) noexcept {
+    std::int64_t span = 0;
+    if (trace_ != nullptr) {
+        span = trace_->begin(from, to, *e.type.read());
+        if (span != 0)
+            trace_->mark(span, tracer::point::enqueue, to);
+    }
+    e.set_span(span);
+    if (on_enqueue_ != nullptr)
+        on_enqueue_->enqueuing(to, *e.type.read());
+}
+
+bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {
+    worker* w = own_worker();
+    slot* s = slots_.find(to);
+    switch (s == nullptr ? enqueued::closed : s->enqueue_system(m)) {
+    case enqueued::submit:
+        coordinator_.submit(*s, lanes_of(w), {lane::cancel, s->priority(), 0});
+        return true;
+    case enqueued::accepted:
+        coordinator_.promote(*s, lanes_of(w));
+        return true;
+    case enqueued::closed:
+        break;
+    }
+    const auto done = m.done;
+    if (events_ != nullptr)
+        events_->system_dead_letter(to, m);
+    if (done != nullptr)
+        done(m);
+    return false;
+}
+
+// ---- spawning and ending
+
+std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& acts,
+                                                               const spawn_options& o,
+                                                               worker* w) noexcept {
+    if (phase() != system_phase::running)
+        return std::unexpected(
+            spawn_error{spawn_error::kind::shutting_down, "the system is shutting down"});
+    if (on_spawn_ != nullptr) {
+        if (const char* reason = on_spawn_->spawning({&acts, o.priority}))
+            return std::unexpected(spawn_error{spawn_error::kind::refused, reason});
+    }
+    slot* s = nullptr;
+    if (w != nullptr) {
+        s = slots_.take(w->slots_);
+    } else {
+        const port::lock_guard held(outside_.mutex);
+        s = slots_.take(outside_.slots);
+    }
+    if (s == nullptr)
+        return std::unexpected(spawn_error{spawn_error::kind::slots_exhausted,
+                                           "as many actors as the system may have"});
+    s->set_behaviour(&acts);
+    s->set_traits(o.priority, true);
+    return s;
+}
+
+void actor_scheduler::note_slots() noexcept {
+    // Raised only: who sees it too low finds its reference stale for a moment, and nobody can have a
+    // reference to a slot before this.
+    const std::uint32_t count = slots_.constructed_count();
+    std::uint32_t seen = slot_limit_.load(std::memory_order_relaxed);
+    while (seen < count && phase() == system_phase::running &&
+           !slot_limit_.compare_exchange_weak(seen, count, std::memory_order_relaxed,
+                                              std::memory_order_relaxed)) {
+    }
+}
+
+mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
+    if (slots_.number_of(s) >= slot_limit_.load(std::memory_order_relaxed)) [[unlikely]]
+        note_slots();
+    if (w != nullptr) {
+        w->spawned_.store(w->spawned_.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);  // its own
+    } else {
+        const port::lock_guard held(outside_.mutex);
+        ++outside_.spawned;
+    }
+    return slots_.open(s, false);
+}
+
+void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
+    if (w != nullptr) {
+        slots_.give(s, w->slots_);
+        return;
+    }
+    const port::lock_guard held(outside_.mutex);
+    slots_.give(s, outside_.slots);
+}
+
+void actor_scheduler::give_slot(slot& s, worker* w) noexcept {
+    abandon_spawn(s, w);
+    if (w != nullptr) {
+        w->ended_.store(w->ended_.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);  // its own
+    } else {
+        const port::lock_guard held(outside_.mutex);
+        ++outside_.ended;
+    }
+}
+
+std::uint32_t actor_scheduler::live_count() const noexcept {
+    std::uint32_t live = 0;
+    for (std::uint32_t i = 0; i < worker_count_; ++i)
+        live += workers_[i]->spawned_.load(std::memory_order_relaxed) -
+                workers_[i]->ended_.load(std::memory_order_relaxed);
+    const port::lock_guard held(outside_.mutex);
+    return live + outside_.spawned - outside_.ended;
+}
+
+bool actor_scheduler::stop(mailbox_index who) noexcept {
+    slot* s = slots_.find(who);
+    if (s == nullptr)
+        return false;
+    switch (s->state().request_close()) {
+    case mailbox_owed::finalize:
+        invoker::finalize(*this, own_worker(), *s);
+        return true;
+    default:
+        return true;
+    }
+}
+
+void turn::stop() noexcept {
+    (void)slot_.state().request_close();  // the run going on finalizes
+}
+
+bool turn::suspend(suspend_reason reason, const resume_condition& until,
+                   const suspend_limit& limit) noexcept {
+    // Held back first: whoever ends it finds it so.
+    (void)slot_.state().suspend(suspension::await);
+    if (!system().suspensions_.add(self(), reason, until, limit)) {
+        (void)slot_.state().resume(suspension::await);
+        return false;
+    }
+    slot_.waits = true;
+    return true;
+}
+
+bool actor_scheduler::suspend(mailbox_index who, suspension why) noexcept {
+    slot* s = slots_.find(who);
+    if (s == nullptr)
+        return false;
+    (void)s->state().suspend(why);
+    return true;
+}
+
+bool actor_scheduler::resume(mailbox_index who, suspension why) noexcept {
+    slot* s = slots_.find(who);
+    if (s == nullptr)
+        return false;
+    if (s->state().resume(why) && s->offer_work())
+        coordinator_.requeue(*s, lanes_of(own_worker()));
+    return true;
+}
+
+void actor_scheduler::resume_suspended(mailbox_index who) noexcept {
+    (void)resume(who, suspension::await);
+}
+
+void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action action) noexcept {
+    if (action == suspend_limit_action::stop) {
+        (void)stop(who);
+        return;
+    }
+    slot* s = slots_.find(who);
+    if (s == nullptr)
+        return;
+    // Held back for another reason from now on: supervision decides.
+    (void)s->state().suspend(suspension::supervision);
+    (void)s->state().resume(suspension::await);
+    if (events_ != nullptr)
+        events_->actor_failed(who, {"suspended for longer than its limit", nullptr});
+}
+
+void actor_scheduler::mailbox_failed(mailbox_index who, const failure& why) noexcept {
+    if (slots_.find(who) == nullptr)
+        return;
+    if (events_ != nullptr)
+        events_->actor_failed(who, why);
+    (void)stop(who);
+}
+
+// ---- running
+
+bool actor_scheduler::run_one(worker& w) noexcept {
+    if (!tasks_.empty()) [[unlikely]] {
+        if (task* t = tasks_.pop()) {
+            if (t->run().what == handled::kind::failed)
+                failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
+            return true;
+        }
+    }
+    slot* s = coordinator_.next(w.lanes_);
+    if (s == nullptr)
+        return false;
+    const invoke_result result = invoker::run(w, *s);
+    if (!coordinator_.end_run(*s, &w.lanes_, result)) [[unlikely]]
+        invoker::finalize(*this, &w, *s);
+    return true;
+}
+
+void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& stop) noexcept {
+    const worker::binding bound(w);
+    while (stop.load(std::memory_order_relaxed) == 0) {
+        if (!run_one(w))
+            coordinator_.await_work(w.lanes_, stop);
+    }
+    w.envelopes_.flush();
+    w.slots_.flush();
+}
+
+void actor_scheduler::execute(task& t) noexcept {
+    tasks_.push(t);
+    coordinator_.made_work();
+}
+
+// ---- life cycle
+
+void actor_scheduler::begin_stop() noexcept {
+    std::uint32_t running = static_cast<std::uint32_t>(system_phase::running);
+    if (!phase_.compare_exchange_strong(running, static_cast<std::uint32_t>(system_phase::stopping),
+                                        std::memory_order_relaxed, std::memory_order_relaxed))
+        return;
+    slot_limit_.store(0, std::memory_order_relaxed);
+    phase_.store(static_cast<std::uint32_t>(system_phase::draining), std::memory_order_relaxed);
+}
+
+void actor_scheduler::finish_stop(worker& w) noexcept {
+    for (std::uint32_t i = 0; i < slots_.constructed_count(); ++i) {
+        slot& s = slots_.at(i);
+        if (s.state().closed() || s.never_opened())
+            continue;
+        switch (s.state().request_close()) {
+        case mailbox_owed::finalize:
+            invoker::finalize(*this, &w, s);
+            break;
+        default:
+            // It waits in a lane: its runner would finalize it, and there is none any more.
+            if (ticket::withdraw(s.ticket()) && s.state().run_ended() == mailbox_owed::finalize)
+                invoker::finalize(*this, &w, s);
+            break;
+        }
+    }
+    phase_.store(static_cast<std::uint32_t>(system_phase::stopped), std::memory_order_relaxed);
+}
+
+}  // namespace tactus::inline v0

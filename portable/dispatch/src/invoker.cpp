@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tactus/dispatch/invoker.hpp>
+
+namespace tactus::inline v0 {
+
+const char* name_of(invoke_outcome outcome) noexcept {
+    static constexpr const char* names[] = {"completed", "yielded", "suspended", "failed",
+                                            "stopped"};
+    return names[static_cast<std::size_t>(outcome)];
+}
+
+/// How much one run may do.
+class invoker::share {
+public:
+    share(const actor_scheduler& system, std::uint32_t batch) noexcept
+        : time_(system.time_),
+          limited_(system.throughput_deadline_ != duration::max() && system.time_ != nullptr) {
+        if (system.throughput_ != 0) {
+            left_ = system.throughput_;
+        } else {
+            left_ = batch < share_min ? share_min : batch > share_max ? share_max : batch;
+            long_ = batch > share_min && time_ != nullptr;
+        }
+        sends_max_ = left_;
+        if (limited_)
+            until_ = time_->now() + system.throughput_deadline_;
+        else if (long_)
+            until_ = time_->now() + duration::from_ms(1);
+        free_ = long_ ? left_ - share_min : 0;
+    }
+
+    /// After each message: may there be another?
+    [[nodiscard]] bool go_on(std::uint32_t sends) noexcept {
+        if (--left_ == 0 || sends > sends_max_)
+            return false;
+        if (limited_) [[unlikely]]
+            return time_->now() < until_;
+        // The first 300 are free; then a look at the clock every 64.
+        if (long_ && left_ < free_ && left_ % clock_interval == 0) [[unlikely]]
+            return time_->now() < until_;
+        return true;
+    }
+    void count_continuations(std::uint32_t n) noexcept { left_ = n < left_ ? left_ - n : 1; }
+
+private:
+    std::uint32_t left_ = 0;
+    std::uint32_t sends_max_ = 0;
+    std::uint32_t free_ = 0;
+    const clock* time_;
+    instant until_;
+    bool limited_;
+    bool long_ = false;
+};
+
+void invoker::default_system(turn& t, system_message& m) noexcept {
+    state_engine& state = t.slot_.state();
+    switch (m.kind) {
+    case system_kind::terminate:
+        (void)state.request_close();  // the run going on finalizes
+        break;
+    case system_kind::suspend:
+        (void)state.suspend(suspension::supervision);
+        break;
+    case system_kind::resume:
+        (void)state.resume(suspension::supervision);  // the end of the run looks for work
+        break;
+    default:
+        break;
+    }
+}
+
+void invoker::handle(turn& t, system_message& m) noexcept {
+    // The node is its owner's again as soon as `done` says so, perhaps before.
+    const auto done = m.done;
+    if (const auto receive = t.slot_.acts()->receive_system)
+        receive(t, t.slot_.user_state(), m);
+    else
+        default_system(t, m);
+    if (done != nullptr)
+        done(m);
+}
+
+std::uint32_t invoker::run_system(turn& t) noexcept {
+    slot& s = t.slot_;
+    std::uint32_t continuations = 0;
+    for (;;) {
+        oldest_first list = s.drain_system();
+        if (!s.held.empty() && s.state().suspend_count(suspension::supervision) == 0) {
+            // Held back longer than anything that is here now.
+            oldest_first released = s.held.reverse();
+            while (system_message* m = released.pop()) {
+                ++continuations;
+                handle(t, *m);
+            }
+        }
+        if (list.empty())
+            return continuations;
+        while (system_message* m = list.pop()) {
+            if (m->kind == system_kind::continuation) {
+                ++continuations;
+                if (s.state().suspend_count(suspension::supervision) != 0) {
+                    m->linked = true;
+                    s.held.push(*m);
+                    continue;
+                }
+            }
+            handle(t, *m);
+            if (s.state().closing()) {
+                // The rest is not processed any more; the finalizer refuses it, in order.
+                s.unhandled = list;
+                return continuations;
+            }
+        }
+    }
+}
+
+void invoker::fail(turn& t, const failure& why) noexcept {
+    // IN-6: held back until supervision decides; the message is consumed.
+    (void)t.slot_.state().suspend(suspension::supervision);
+    if (kernel_events* events = t.worker_.system_.events_)
+        events->actor_failed(t.self(), why);
+}
+
+handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain) noexcept {
+    const auto members = chain.members;
+    std::size_t entered = 0;
+    handled result;
+    while (entered < members.size()) {
+        result = members[entered]->before(t, e);
+        if (result.what != handled::kind::ok)
+            break;
+        ++entered;
+    }
+    if (entered == members.size())
+        result = t.slot_.acts()->receive(t, t.slot_.user_state(), e);
+    while (entered > 0) {
+        const handled after = members[--entered]->after(t, e, result);
+        // The first failure is the one reported; the remaining afters run all the same.
+        if (after.what == handled::kind::failed && result.what != handled::kind::failed)
+            result = after;
+    }
+    return result;
+}
+
+invoke_result invoker::run(worker& w, slot& s) noexcept {
+    actor_scheduler& system = w.system_;
+    turn t(w, s);
+    invoke_result result;
+    w.sends_ = 0;
+    if (s.fresh())
+        s.end_fresh();
+    std::uint32_t continuations = 0;
+    if (s.has_system_messages() || !s.held.empty()) [[unlikely]]
+        continuations = run_system(t);
+
+    bool more = false;
+    bool failed = false;
+    if (s.state().should_process()) [[likely]] {
+        share budget(system, s.fetch_batch());
+        if (continuations != 0)
+            budget.count_continuations(continuations);
+        const std::uint32_t generation = s.generation();
+        for (;;) {
+            envelope* e = s.next_user();
+            if (e == nullptr)
+                break;
+            if (e->generation.read() != generation) [[unlikely]] {
+                if (system.events_ != nullptr)
+                    system.events_->dead_letter(
+                        system.slots_.index_of(s).with_generation(e->generation.read()), *e,
+                        dead_letter_cause::wrong_generation);
+                w.envelopes_.dispose(*e);
+                continue;
+            }
+            t.sender_ = e->sender.read();
+            if (system.trace_ != nullptr) [[unlikely]]
+                trace(system, *e, t.self());
+            const middleware_chain* chain =
+                system.chain_.load(actor_scheduler::installed.acquire());
+            const handled done = chain == nullptr ? s.acts()->receive(t, s.user_state(), *e)
+                                                  : run_chain(t, *e, *chain);
+            if (done.what == handled::kind::deferred) [[unlikely]] {
+                // Kept, and tried again when the actor is resumed; a middleware that defers without
+                // suspending would be asked again at once, so the run ends here.
+                s.put_back(*e);
+                more = true;
+                break;
+            }
+            ++result.processed;
+            w.envelopes_.dispose(*e);
+            if (done.what == handled::kind::failed) [[unlikely]] {
+                fail(t, done.why);
+                failed = true;
+            }
+            if (s.has_system_messages()) [[unlikely]]
+                budget.count_continuations(run_system(t));
+            if (!s.state().should_process()) [[unlikely]]
+                break;
+            if (!budget.go_on(w.sends_)) {
+                more = s.owner_has_user();
+                break;
+            }
+        }
+    }
+    if (s.state().closing())
+        result.outcome = invoke_outcome::stopped;
+    else if (failed)
+        result.outcome = invoke_outcome::failed;
+    else if (s.state().suspended())
+        result.outcome = invoke_outcome::suspended;
+    else if (more)
+        result.outcome = invoke_outcome::yielded;
+    return result;
+}
+
+void invoker::trace(actor_scheduler& system, envelope& e, mailbox_index self) noexcept {
+    if ((e.flags.read() & envelope::has_span) == 0 || e.span() == 0)
+        return;
+    system.trace_->mark(e.span(), tracer::point::dequeue, self);
+    system.trace_->mark(e.span(), tracer::point::invoke, self);
+}
+
+namespace {
+
+/// Where leftovers go.
+struct leftovers_sink {
+    kernel_events* events;
+    mailbox_index who;
+    dead_letter_cause cause;
+    void (*dispose)(void*, envelope&) noexcept;
+    void* context;
+
+    void refused(system_message& m) noexcept {
+        const auto done = m.done;
+        if (events != nullptr)
+            events->system_dead_letter(who, m);
+        if (done != nullptr)
+            done(m);
+    }
+    void refused(envelope& e) noexcept {
+        if (events != nullptr)
+            events->dead_letter(who, e, cause);
+        dispose(context, e);
+    }
+};
+
+}  // namespace
+
+void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
+    const mailbox_index who = system.slots_.index_of(s);
+    if (s.waits) {
+        (void)system.suspensions_.forget(who);
+        s.waits = false;
+    }
+    // Stop order (CO-5): the actor's state, then its mailbox, then its place in the registry.
+    if (const auto destroy = s.acts()->destroy)
+        destroy(s);
+    struct context_type {
+        actor_scheduler* system;
+        worker* w;
+    } context{&system, w};
+    leftovers_sink sink{system.events_, who,
+                        system.phase() == system_phase::running
+                            ? dead_letter_cause::recipient_terminated
+                            : dead_letter_cause::shutdown,
+                        [](void* c, envelope& e) noexcept {
+                            auto* to = static_cast<context_type*>(c);
+                            to->system->dispose(to->w, e);
+                        },
+                        &context};
+    oldest_first unhandled = s.held.reverse_onto(s.unhandled);
+    s.unhandled = {};
+    const mailbox::leftovers left =
+        s.finalize(registry::next_generation(who.generation), unhandled, sink);
+    if (system.events_ != nullptr)
+        system.events_->mailbox_closed(who, left.system, left.user);
+    system.give_slot(s, w);
+}
+
+}  // namespace tactus::inline v0

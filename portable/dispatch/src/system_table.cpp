@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tactus/dispatch/system_table.hpp>
+
+namespace tactus::inline v0 {
+namespace {
+
+struct entry {
+    // "visit": a visitor counts itself, then looks for the system; a system that ends takes itself
+    // out, then looks for visitors. The two words must be seen in one order by both.
+    port::atomic<actor_scheduler*> system{nullptr};
+    port::atomic<std::uint32_t> visitors{0};
+    // Under the lock.
+    std::uint32_t next_generation = 1;  // 0: used up
+    bool claimed = false;
+};
+constexpr port::edge visiting{"system-visit"};
+
+constinit entry table[system_table::number_count];
+constinit port::atomic<std::uint32_t> refused{0};
+constinit port::mutex table_mutex;
+constinit std::uint32_t last_claimed = 0;
+
+}  // namespace
+
+std::uint32_t system_table::claim(std::uint32_t& first_generation) noexcept {
+    const port::lock_guard held(table_mutex);
+    for (std::uint32_t n = 1; n < number_count; ++n) {
+        // In turn, so that a number rests as long as it can.
+        const std::uint32_t number = (last_claimed + n - 1) % (number_count - 1) + 1;
+        entry& e = table[number];
+        if (e.claimed || e.next_generation == 0)
+            continue;
+        e.claimed = true;
+        last_claimed = number;
+        first_generation = e.next_generation;
+        return number;
+    }
+    return 0;
+}
+
+void system_table::publish(std::uint32_t number, actor_scheduler& system) noexcept {
+    table[number].system.store(&system, visiting.seq_cst());
+}
+
+void system_table::withdraw(std::uint32_t number) noexcept {
+    table[number].system.store(nullptr, visiting.seq_cst());
+    while (table[number].visitors.load(visiting.seq_cst()) != 0)
+        port::yield();
+}
+
+void system_table::release(std::uint32_t number, std::uint32_t last_generation) noexcept {
+    const port::lock_guard held(table_mutex);
+    table[number].claimed = false;
+    // Half of the range for one system: a number that is beyond is not used again.
+    table[number].next_generation =
+        last_generation == 0 || last_generation >= (1U << 31) ? 0 : last_generation + 1;
+}
+
+std::uint32_t system_table::refused_count() noexcept {
+    return refused.load(std::memory_order_relaxed);
+}
+
+system_table::visit::visit(std::uint32_t number) noexcept : number_(number), system_(nullptr) {
+    if (number_ >= number_count)
+        number_ = 0;
+    entry& e = table[number_];
+    e.visitors.fetch_add(1, visiting.seq_cst());
+    system_ = e.system.load(visiting.seq_cst());
+    if (system_ == nullptr)
+        refused.fetch_add(1, std::memory_order_relaxed);
+}
+
+system_table::visit::~visit() {
+    // Release: what was done inside happens before the system's end.
+    table[number_].visitors.fetch_sub(1, visiting.release());
+}
+
+}  // namespace tactus::inline v0
