@@ -67,6 +67,17 @@ public:
         return true;
     }
 
+    /// As emplace, for a message that fits without extras, with everything else an envelope says.
+    template <message M, class From>
+    void fill(From&& value, mailbox_index from, std::uint32_t of_generation) {
+        static_assert(fits<M>(0));
+        ::new (static_cast<void*>(&inside_)) M(std::forward<From>(value));
+        type.write(&message_type_of<M>);
+        sender.write(from);
+        generation.write(of_generation);
+        flags.write(0);
+    }
+
     template <message M>
     [[nodiscard]] static constexpr bool fits(std::uint32_t extras) noexcept {
         return sizeof(M) <= inside_size - extras_size(extras) && alignof(M) <= inside_alignment;
