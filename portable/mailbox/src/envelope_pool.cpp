@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The rare paths of envelopes and their pool: what is boxed, the reserve, and poisoning.
 #include <tactus/mailbox/envelope_pool.hpp>
 
 namespace tactus::inline v0 {
@@ -11,7 +13,7 @@ void envelope::destroy_slowly(const message_type& t, std::uint32_t f) noexcept {
         outside().source->release(object, t.size, t.alignment);
 }
 
-// The sender's place holds it: a free envelope has none.
+// The start of the inside holds it: a free envelope has no payload.
 envelope* envelope_links::get_magazine(const envelope& e) noexcept {
     envelope* to = nullptr;
     std::memcpy(&to, &e.inside_, sizeof to);

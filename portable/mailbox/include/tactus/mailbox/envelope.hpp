@@ -2,16 +2,16 @@
 //
 // Envelope: one message on its way, one cache line.
 //
-// It is an intrusive node (link), says what it carries (descriptor by address), who sent it and which
-// generation of the receiver is meant. A payload of up to 32 bytes lies inside; a larger one is a
-// block of a memory source, and the inside holds {block, source}. A deadline or a span id, where a
-// message has one, take the last bytes of the inside; the flags say so.
+// It is an intrusive node (link), says what it carries (descriptor by address), who sent it and
+// which generation of the receiver is meant. A payload of up to 32 bytes lies inside; a larger one
+// is a block of a memory source, and the inside holds {block, source}. A deadline or a span id,
+// where a message has one, take the last bytes of the inside; the flags say so.
 //
 // Fields are `plain`: an envelope has one owner at a time, and the queues hand it over. The model
 // checks that they do.
 //
-// Exactly once: whoever owns an envelope either passes it on or calls destroy_payload() and gives it
-// back to its pool.
+// Exactly once: whoever owns an envelope either passes it on or calls destroy_payload() and gives
+// it back to its pool.
 #pragma once
 
 #include <cstddef>
