@@ -23,9 +23,12 @@ endfunction()
 
 file(GLOB base_death CONFIGURE_DEPENDS portable/base/*_death_test.cpp)
 file(GLOB time_death CONFIGURE_DEPENDS portable/time/*_death_test.cpp)
+file(GLOB mailbox_death CONFIGURE_DEPENDS portable/mailbox/*_death_test.cpp)
+file(GLOB mailbox_hosted CONFIGURE_DEPENDS hosted/mailbox/*_test.cpp)
+file(GLOB port_hosted CONFIGURE_DEPENDS hosted/port/*_test.cpp)
 file(GLOB runtime_tests CONFIGURE_DEPENDS hosted/runtime/*_test.cpp)
 
-host_test(base_tests SOURCES ${base_tests} ${base_death} LINK tactus::base tactus::port)
+host_test(base_tests SOURCES ${base_tests} ${base_death} ${port_hosted} LINK tactus::base tactus::port)
 # Under sanitizers what they can find nothing new in is left out, since building is what takes long there: all of the
 # wheel's tests with narrow links but the random programs, and under ThreadSanitizer what has one thread.
 set(narrow_tests ${time_tests})
@@ -36,6 +39,7 @@ if(NOT TACTUS_SANITIZE STREQUAL "thread")
   host_test(time_tests SOURCES ${time_tests} ${time_death} LINK tactus::time INCLUDES support/wide_links)
   host_test(time_tests_narrow SOURCES ${narrow_tests} LINK tactus::time INCLUDES support/narrow_links)
 endif()
+host_test(mailbox_tests SOURCES ${mailbox_tests} ${mailbox_death} ${mailbox_hosted} LINK tactus::mailbox)
 host_test(runtime_tests SOURCES ${runtime_tests} LINK tactus::runtime INCLUDES support/wide_links)
 
 option(TACTUS_FUZZ "build the fuzzers; clang only, everything is instrumented for them" OFF)
