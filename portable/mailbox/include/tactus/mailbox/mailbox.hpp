@@ -149,6 +149,7 @@ public:
             }
         }
         batch_ = nullptr;
+        kept_.store(0, std::memory_order_relaxed);  // ordered by the state word
         state_.finish_close();
         return left;
     }
