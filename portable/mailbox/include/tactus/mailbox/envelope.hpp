@@ -49,21 +49,24 @@ public:
     /// untouched. Requires: the envelope is empty.
     template <message M, class From>
     [[nodiscard]] bool emplace(From&& value, memory_source* source, std::uint32_t extras = 0) {
-        void* place = &inside_;
-        std::uint32_t marks = extras;
-        if (!fits<M>(extras)) {
-            if (source == nullptr)
-                return false;
-            place = source->allocate(sizeof(M), alignof(M));
-            if (place == nullptr)
-                return false;
-            const box b{place, source};
-            std::memcpy(&inside_, &b, sizeof b);
-            marks |= boxed;
+        if constexpr (fits<M>(0)) {
+            if (fits<M>(extras)) [[likely]] {
+                ::new (static_cast<void*>(&inside_)) M(std::forward<From>(value));
+                type.write(&message_type_of<M>);
+                flags.write(extras);
+                return true;
+            }
         }
-        ::new (place) M(std::forward<From>(value));
+        if (source == nullptr)
+            return false;
+        unused_block unused{source->allocate(sizeof(M), alignof(M)), source, sizeof(M), alignof(M)};
+        if (unused.block == nullptr)
+            return false;
+        ::new (unused.block) M(std::forward<From>(value));
+        const box b{std::exchange(unused.block, nullptr), source};
+        std::memcpy(&inside_, &b, sizeof b);
         type.write(&message_type_of<M>);
-        flags.write(marks);
+        flags.write(extras | boxed);
         return true;
     }
 
@@ -114,6 +117,17 @@ private:
     struct box {
         void* block;
         memory_source* source;
+    };
+    /// Gives the block back, unless it was used: for constructors that throw, on the host.
+    struct unused_block {
+        void* block;
+        memory_source* source;
+        std::size_t size;
+        std::size_t alignment;
+        ~unused_block() {
+            if (block != nullptr)
+                source->release(block, size, alignment);
+        }
     };
 
     [[nodiscard]] static constexpr std::size_t extras_size(std::uint32_t extras) noexcept {
