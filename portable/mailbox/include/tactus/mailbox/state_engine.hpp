@@ -33,8 +33,12 @@ public:
                                                                   : state_word::system_work(seen);
             if (owed != mailbox_owed::submit)
                 return false;
-            if (word_.compare_exchange_weak(seen, next, handover.acq_rel(), wake.seq_cst()))
+            if (word_.compare_exchange_weak(seen, next, handover.acq_rel(),
+                                            std::memory_order_relaxed))
                 return true;
+            // Looked at again, and not by the exchange: what fails may not be ordered more than
+            // what succeeds (g++ refuses it).
+            seen = word_.load(wake.seq_cst());
         }
     }
 
