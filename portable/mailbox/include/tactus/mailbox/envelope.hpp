@@ -111,9 +111,6 @@ public:
     port::plain<std::uint32_t> flags;
 
 private:
-    friend class envelope_pool;
-    friend struct envelope_links;
-
     struct box {
         void* block;
         memory_source* source;
