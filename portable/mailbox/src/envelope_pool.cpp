@@ -23,8 +23,8 @@ void envelope::destroy_slowly(const message_type& t, std::uint32_t f) noexcept {
         outside().source->release(object, t.size, t.alignment);
 }
 
-// The sender's place holds it, as two halves: a free envelope has none, and all of the inside can be
-// poisoned.
+// The sender's place holds it, as two halves: a free envelope has none, and all of the inside can
+// be poisoned.
 envelope* envelope_links::get_magazine(const envelope& e) noexcept {
     const mailbox_index halves = e.sender.read();
     const std::uint64_t bits = (std::uint64_t{halves.generation} << 32) | halves.slot;

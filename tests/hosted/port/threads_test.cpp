@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host port with threads: a mutex excludes, a condition wakes, a sleep on a word ends by a
-// wake or by its time, each thread has its own instance, and calls at a thread's end are made there,
-// the last registered first.
+// The host port with threads: a mutex excludes, a condition wakes, a sleep on a word ends by a wake
+// or by its time, each thread has its own instance, and calls at a thread's end are made there, the
+// last registered first.
 #include <tactus/port/port.hpp>
 
 #include <gtest/gtest.h>
