@@ -195,7 +195,7 @@ TEST(depot, random_takes_and_gives_through_several_caches_agree_with_a_list) {
         std::array<bool, capacity> in_use{};
         std::uint32_t used = 0;
         for (unsigned n = 0; n < tactus_test::board::random_operations / 4; ++n) {
-            cache& c = caches[rng.below(caches.size())];
+            cache& c = caches[static_cast<std::size_t>(rng.below(caches.size()))];
             const std::uint64_t drawn = rng.below(128);
             if (drawn == 0) {
                 c.flush();

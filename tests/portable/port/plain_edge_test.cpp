@@ -100,13 +100,13 @@ TEST(thread_instance, there_is_one_of_each_type_made_of_constants) {
 }
 
 TEST(hints, any_address_may_be_prefetched) {
-    int here = 0;
-    port::prefetch(&here);
+    int target = 0;
+    port::prefetch(&target);
     port::prefetch(nullptr);
     port::prefetch(reinterpret_cast<const void*>(std::uintptr_t{1}));
     port::pause();
     port::yield();
-    EXPECT_EQ(here, 0);
+    EXPECT_EQ(target, 0);
 }
 
 TEST(poison, what_was_unpoisoned_is_usable) {
