@@ -262,6 +262,9 @@ slot* coordinator::next(worker_lanes& w) noexcept {
     }
     if (s == nullptr)
         s = next_ready(w);
+    // What looked like ready work may have been entries left behind.
+    if (s == nullptr && w.timed_streak_ >= timed_streak_limit_) [[unlikely]]
+        s = next_timed(w);
     if (s == nullptr && !cancel_allowed) {
         w.cancel_streak_ = 0;
         s = next_cancel(w);
@@ -403,8 +406,14 @@ slot* coordinator::steal(worker_lanes& w) noexcept {
         v.urgent_.steal_half(1, [&](lane_entry e) { s = claim(e, w); });
         if (s == nullptr)
             s = first_current(w, [&] { return v.keyed_.try_pop(lane::cancel); });
-        if (s != nullptr)
+        if (s != nullptr) {
+            // Nothing else is ready here: beyond the limit it is a fallback (LN-2).
+            if (w.cancel_streak_ >= effective_limit(w)) {
+                w.cancel_streak_ = 0;
+                ++w.certificate_.fallback_cancel_dispatches;
+            }
             return dispatched(s, w, lane::cancel, true);
+        }
         s = first_current(w, [&] { return v.keyed_.try_pop(lane::timed); });
         if (s != nullptr) {
             note_deadline(*s, w);
