@@ -249,7 +249,8 @@ struct leftovers_sink {
 void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
     const mailbox_index who = system.slots_.index_of(s);
     if (s.waits) {
-        (void)system.suspensions_.forget(who);
+        while (system.suspensions_.forget(who)) {
+        }
         s.waits = false;
     }
     // Stop order (CO-5): the actor's state, then its mailbox, then its place in the registry.
