@@ -193,7 +193,7 @@ bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& resu
         requeue(s, from);
         return true;
     }
-    switch (s.end_run()) {
+    switch (s.end_run(!s.held.empty())) {
     case enqueued::accepted:
         return true;
     case enqueued::submit:

@@ -83,34 +83,33 @@ void invoker::handle(turn& t, system_message& m) noexcept {
 std::uint32_t invoker::run_system(turn& t) noexcept {
     slot& s = t.slot_;
     std::uint32_t continuations = 0;
+    oldest_first list;
     for (;;) {
-        oldest_first list = s.drain_system();
-        if (!s.held.empty() && s.state().suspend_count(suspension::supervision) == 0) {
-            // Held back longer than anything that is here now.
-            oldest_first released = s.held.reverse();
-            while (system_message* m = released.pop()) {
-                ++continuations;
-                handle(t, *m);
-            }
-        }
-        if (list.empty())
-            return continuations;
-        while (system_message* m = list.pop()) {
-            if (m->kind == system_kind::continuation) {
-                ++continuations;
-                if (s.state().suspend_count(suspension::supervision) != 0) {
-                    m->linked = true;
-                    s.held.push(*m);
-                    continue;
-                }
-            }
-            handle(t, *m);
-            if (s.state().closing()) {
-                // The rest is not processed any more; the finalizer refuses it, in order.
+        if (s.state().closing()) {
+            // The rest is not processed any more; the finalizer refuses it, in order.
+            if (!list.empty())
                 s.unhandled = list;
-                return continuations;
-            }
+            return continuations;
         }
+        const bool supervised = s.state().suspend_count(suspension::supervision) != 0;
+        // Held back longer than anything that is here now.
+        if (!supervised && !s.held.empty())
+            list = s.held.reverse_onto(list);
+        if (list.empty()) {
+            list = s.drain_system();
+            if (list.empty())
+                return continuations;
+        }
+        system_message* m = list.pop();
+        if (m->kind == system_kind::continuation) {
+            if (supervised) {
+                m->linked = true;
+                s.held.push(*m);
+                continue;
+            }
+            ++continuations;
+        }
+        handle(t, *m);
     }
 }
 
