@@ -21,7 +21,8 @@ public:
             left_ = batch < share_min ? share_min : batch > share_max ? share_max : batch;
             long_ = batch > share_min && time_ != nullptr;
         }
-        sends_max_ = left_;
+        // An explicit throughput is exact.
+        sends_max_ = system.throughput_ != 0 ? ~std::uint32_t{0} : left_;
         if (limited_)
             until_ = time_->now() + system.throughput_deadline_;
         else if (long_)
