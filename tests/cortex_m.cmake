@@ -55,6 +55,8 @@ if(NOT TACTUS_BOARD IN_LIST small_boards)
   board_tests(time_tests SOURCES ${time_tests} LINK tactus::time INCLUDES support/wide_links)
 endif()
 
+board_tests(dispatch_tests SOURCES ${dispatch_tests} LINK tactus::dispatch)
+
 # The harness must be able to fail, and each way a program can end has its own status and text.
 function(board_end_test name)
   cmake_parse_arguments(arg "" "STATUS;TEXT" "LINK" ${ARGN})

@@ -64,6 +64,9 @@ if(NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ)
   endif()
 endif()
 
+file(GLOB dispatch_death CONFIGURE_DEPENDS portable/dispatch/*_death_test.cpp)
+host_test(dispatch_tests SOURCES ${dispatch_tests} ${dispatch_death} LINK tactus::dispatch)
+
 option(TACTUS_FUZZ "build the fuzzers; clang only, everything is instrumented for them" OFF)
 if(TACTUS_FUZZ)
   set(fuzz_sanitizers address,undefined)

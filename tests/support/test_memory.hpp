@@ -1,111 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory for tests of what is built over given memory: a source that counts its blocks, a message
-// that counts its lives, and a region that grows up to where it is told to.
+// Memory for kernel tests: blocks of one static array, counted, and refused when told so.
+//
+// First fit over blocks that begin with their size: small enough for a board, and what is not given
+// back shows.
 #pragma once
-
-#include <tactus/base/memory_region.hpp>
-#include <tactus/base/memory_source.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
+
+#include <tactus/base/memory_source.hpp>
 
 namespace tactus_test {
 
-/// Gives out one block at a time, from an array; remembers what it was asked.
-class one_block_source final : public tactus::memory_source {
+class test_memory final : public tactus::memory_source {
 public:
+    /// Requires: `bytes` is aligned to 16.
+    explicit test_memory(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
+
     [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept override {
-        ++asked;
-        if (refuses || in_use || size > sizeof block_ || alignment > alignof(max_align))
+        if (refusing || size > largest)
             return nullptr;
-        in_use = true;
-        size_ = size;
-        alignment_ = alignment;
-        return block_;
-    }
-    void release(void* block, std::size_t size, std::size_t alignment) noexcept override {
-        ++released;
-        good = good && in_use && block == block_ && size == size_ && alignment == alignment_;
-        in_use = false;
-    }
-
-    [[nodiscard]] bool owns(const void* p) const { return p == block_; }
-
-    bool refuses = false;
-    bool in_use = false;
-    bool good = true;  // every release matched its allocate
-    unsigned asked = 0;
-    unsigned released = 0;
-
-private:
-    struct alignas(64) max_align {};
-
-    alignas(64) std::byte block_[256]{};
-    std::size_t size_ = 0;
-    std::size_t alignment_ = 0;
-};
-
-/// What has happened to the messages of a test.
-struct lives {
-    static inline unsigned begun = 0;
-    static inline unsigned ended = 0;
-    static void reset() { begun = ended = 0; }
-};
-
-/// A message of `Size` bytes that counts, and can be moved only.
-template <std::size_t Size>
-class counted {
-public:
-    explicit counted(std::uint8_t mark) noexcept {
-        for (std::uint8_t& byte : bytes_)
-            byte = mark;
-        ++lives::begun;
-    }
-    counted(counted&& from) noexcept {
-        for (std::size_t i = 0; i < Size; ++i)
-            bytes_[i] = std::exchange(from.bytes_[i], std::uint8_t{0});
-        ++lives::begun;
-    }
-    counted& operator=(counted&&) = delete;
-    ~counted() { ++lives::ended; }
-
-    /// The mark, when every byte has it; 0 when not, or when it was moved from.
-    [[nodiscard]] std::uint8_t mark() const {
-        for (const std::uint8_t byte : bytes_) {
-            if (byte != bytes_[0])
-                return 0;
+        // The first gap that has room: blocks are few.
+        std::byte* at = aligned(bytes_.data(), alignment);
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (const block& b : blocks_) {
+                if (b.from != nullptr && at < b.to && at + size > b.from) {
+                    at = aligned(b.to, alignment);
+                    moved = true;
+                }
+            }
         }
-        return bytes_[0];
+        if (at + size > bytes_.data() + bytes_.size())
+            return nullptr;
+        for (block& b : blocks_) {
+            if (b.from == nullptr) {
+                b = {at, at + size};
+                live_bytes += size;
+                ++live_blocks;
+                if (live_bytes > peak_bytes)
+                    peak_bytes = live_bytes;
+                return at;
+            }
+        }
+        return nullptr;
     }
+    void release(void* from, std::size_t size, std::size_t) noexcept override {
+        for (block& b : blocks_) {
+            if (b.from == from && b.to == b.from + size) {
+                b = {};
+                live_bytes -= size;
+                --live_blocks;
+                return;
+            }
+        }
+        ++wrong_releases;
+    }
+
+    bool refusing = false;
+    std::size_t largest = ~std::size_t{0};
+    std::size_t live_bytes = 0;
+    std::size_t live_blocks = 0;
+    std::size_t peak_bytes = 0;
+    std::size_t wrong_releases = 0;
 
 private:
-    std::uint8_t bytes_[Size];
-};
-
-/// A region over an array that is usable in steps, and refuses to grow beyond a limit.
-class stepped_memory final : public tactus::memory_region {
-public:
-    stepped_memory(std::span<std::byte> bytes, std::size_t limit) noexcept : limit_(limit) {
-        data_ = bytes.data();
-        size_max_ = bytes.size();
+    struct block {
+        std::byte* from = nullptr;
+        std::byte* to = nullptr;
+    };
+    [[nodiscard]] static std::byte* aligned(std::byte* p, std::size_t alignment) noexcept {
+        const auto gap = -reinterpret_cast<std::uintptr_t>(p) & (alignment - 1);
+        return p + gap;
     }
-    [[nodiscard]] bool resize(std::size_t bytes) noexcept override {
-        if (bytes > limit_)
-            return false;
-        if (bytes > size_)
-            ++grown;
-        size_ = bytes;
-        return true;
-    }
-    void allow(std::size_t limit) { limit_ = limit; }
 
-    unsigned grown = 0;
-
-private:
-    std::size_t limit_;
+    std::span<std::byte> bytes_;
+    block blocks_[48];
 };
 
 }  // namespace tactus_test

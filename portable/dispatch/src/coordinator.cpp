@@ -212,7 +212,7 @@ bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& resu
         requeue(s, from);
         return true;
     }
-    switch (s.end_run()) {
+    switch (s.end_run(!s.held.empty())) {
     case enqueued::accepted:
         return true;
     case enqueued::submit:
@@ -272,6 +272,9 @@ slot* coordinator::next_slowly(worker_lanes& w) noexcept {
     }
     if (s == nullptr)
         s = next_ready(w);
+    // What looked like ready work may have been entries left behind.
+    if (s == nullptr && w.timed_streak_ >= timed_streak_limit_) [[unlikely]]
+        s = next_timed(w);
     if (s == nullptr && !cancel_allowed) {
         w.cancel_streak_ = 0;
         s = next_cancel(w);
@@ -397,8 +400,14 @@ slot* coordinator::steal(worker_lanes& w) noexcept {
         v.urgent_.steal_half(1, [&](lane_entry e) { s = claim(e, w); });
         if (s == nullptr)
             s = first_current(w, [&] { return v.keyed_.try_pop(lane::cancel); });
-        if (s != nullptr)
+        if (s != nullptr) {
+            // Nothing else is ready here: beyond the limit it is a fallback (LN-2).
+            if (w.cancel_streak_ >= effective_limit(w)) {
+                w.cancel_streak_ = 0;
+                ++w.certificate_.fallback_cancel_dispatches;
+            }
             return dispatched(s, w, lane::cancel, true);
+        }
         s = first_current(w, [&] { return v.keyed_.try_pop(lane::timed); });
         if (s != nullptr) {
             note_deadline(*s, w);

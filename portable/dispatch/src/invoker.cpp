@@ -17,7 +17,8 @@ public:
             left_ = system.throughput_;
         else if (batch > share_min)
             left_ = batch < share_max ? batch : share_max;
-        sends_max_ = left_;
+        // An explicit throughput is exact.
+        sends_max_ = system.throughput_ != 0 ? ~std::uint32_t{0} : left_;
         // Only an explicit deadline, or a long batch, makes it look at the clock.
         if (system.looks_at_clock_ || (batch > share_min && system.throughput_ == 0)) [[unlikely]]
             start_clock(system);
@@ -91,34 +92,33 @@ void invoker::handle(turn& t, system_message& m) noexcept {
 std::uint32_t invoker::run_system(turn& t) noexcept {
     slot& s = t.slot_;
     std::uint32_t continuations = 0;
+    oldest_first list;
     for (;;) {
-        oldest_first list = s.drain_system();
-        if (!s.held.empty() && s.state().suspend_count(suspension::supervision) == 0) {
-            // Held back longer than anything that is here now.
-            oldest_first released = s.held.reverse();
-            while (system_message* m = released.pop()) {
-                ++continuations;
-                handle(t, *m);
-            }
-        }
-        if (list.empty())
-            return continuations;
-        while (system_message* m = list.pop()) {
-            if (m->kind == system_kind::continuation) {
-                ++continuations;
-                if (s.state().suspend_count(suspension::supervision) != 0) {
-                    m->linked = true;
-                    s.held.push(*m);
-                    continue;
-                }
-            }
-            handle(t, *m);
-            if (s.state().closing()) {
-                // The rest is not processed any more; the finalizer refuses it, in order.
+        if (s.state().closing()) {
+            // The rest is not processed any more; the finalizer refuses it, in order.
+            if (!list.empty())
                 s.unhandled = list;
-                return continuations;
-            }
+            return continuations;
         }
+        const bool supervised = s.state().suspend_count(suspension::supervision) != 0;
+        // Held back longer than anything that is here now.
+        if (!supervised && !s.held.empty())
+            list = s.held.reverse_onto(list);
+        if (list.empty()) {
+            list = s.drain_system();
+            if (list.empty())
+                return continuations;
+        }
+        system_message* m = list.pop();
+        if (m->kind == system_kind::continuation) {
+            if (supervised) {
+                m->linked = true;
+                s.held.push(*m);
+                continue;
+            }
+            ++continuations;
+        }
+        handle(t, *m);
     }
 }
 
@@ -263,7 +263,8 @@ struct leftovers_sink {
 void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
     const mailbox_index who = system.slots_.index_of(s);
     if (s.waits) {
-        (void)system.suspensions_.forget(who);
+        while (system.suspensions_.forget(who)) {
+        }
         s.waits = false;
     }
     // Stop order (CO-5): the actor's state, then its mailbox, then its place in the registry.

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-#include "test_memory.hpp"
+#include "mailbox_memory.hpp"
 
 using tactus::envelope;
 

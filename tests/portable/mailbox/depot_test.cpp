@@ -13,7 +13,7 @@
 #include <span>
 
 #include "portable_test.hpp"
-#include "test_memory.hpp"
+#include "mailbox_memory.hpp"
 
 namespace {
 

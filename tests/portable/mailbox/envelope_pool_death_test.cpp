@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <span>
 
-#include "test_memory.hpp"
+#include "mailbox_memory.hpp"
 
 using tactus::envelope;
 using tactus::envelope_cache;

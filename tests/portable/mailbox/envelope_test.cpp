@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "portable_test.hpp"
-#include "test_memory.hpp"
+#include "mailbox_memory.hpp"
 
 using tactus::envelope;
 using tactus_test::counted;

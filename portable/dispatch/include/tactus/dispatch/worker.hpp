@@ -19,7 +19,7 @@ namespace tactus::inline v0 {
 class actor_scheduler;
 
 struct send_options {
-    mailbox_index sender;
+    mailbox_index sender = {};
     std::int64_t deadline = 0;  // nanoseconds of the system's clock; 0: none (LN-8)
 };
 
