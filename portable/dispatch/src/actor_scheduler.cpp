@@ -258,6 +258,7 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
 }
 
 void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
+    s.set_behaviour(nullptr);  // there is no state: finish_stop must not end one
     if (w != nullptr) {
         slots_.give(s, w->slots_);
         return;
