@@ -198,12 +198,15 @@ void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index
 bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {
     worker* w = own_worker();
     slot* s = slots_.find(to);
+    // LN-8; read now, since the node is its receiver's from the push on.
+    const bool terminates = m.kind == system_kind::terminate;
+    const std::uint8_t priority = s == nullptr || terminates ? highest_priority : s->priority();
     switch (s == nullptr ? enqueued::closed : s->enqueue_system(m)) {
     case enqueued::submit:
-        coordinator_.submit(*s, lanes_of(w), {lane::cancel, s->priority(), 0});
+        coordinator_.submit(*s, lanes_of(w), {lane::cancel, priority, 0});
         return true;
     case enqueued::accepted:
-        coordinator_.promote(*s, lanes_of(w));
+        coordinator_.promote(*s, lanes_of(w), priority);
         return true;
     case enqueued::closed:
         break;
@@ -268,6 +271,7 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
 }
 
 void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
+    s.set_behaviour(nullptr);  // there is no state: finish_stop must not end one
     if (w != nullptr) {
         slots_.give(s, w->slots_);
         return;
@@ -305,6 +309,8 @@ bool actor_scheduler::stop(mailbox_index who) noexcept {
         invoker::finalize(*this, own_worker(), *s);
         return true;
     default:
+        // A terminating actor waits in cancel, before everybody (LN-8).
+        coordinator_.promote(*s, lanes_of(own_worker()), highest_priority);
         return true;
     }
 }

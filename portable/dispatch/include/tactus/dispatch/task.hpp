@@ -38,7 +38,7 @@ class task_of final : public task {
 public:
     explicit task_of(Call call) : call_(std::move(call)) {}
     [[nodiscard]] handled run() noexcept override {
-        return call_user([this] { call_(); });
+        return call_user([this] { return call_(); });
     }
 
 private:
