@@ -78,3 +78,12 @@ if(TACTUS_FUZZ)
   target_link_libraries(timer_wheel_fuzz PRIVATE test_support tactus::time GTest::gtest)
   target_link_options(timer_wheel_fuzz PRIVATE -fsanitize=fuzzer,${fuzz_sanitizers})
 endif()
+
+# Documents that show what the code says.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ)
+  add_executable(state_table documents/state_table.cpp)
+  target_link_libraries(state_table PRIVATE tactus_build_flags tactus::mailbox)
+  add_test(NAME "documents: kernel.md has the state table of the code (ME-7)"
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/kernel.md states
+      $<TARGET_FILE:state_table>)
+endif()

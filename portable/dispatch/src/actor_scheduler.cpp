@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Building, connecting and ending a system; the slow halves of sending and spawning.
 #include <tactus/dispatch/actor_scheduler.hpp>
 
 #include <tactus/dispatch/invoker.hpp>
@@ -247,8 +249,8 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
 }
 
 void actor_scheduler::note_slots() noexcept {
-    // Raised only: who sees it too low finds its reference stale for a moment, and nobody can have a
-    // reference to a slot before this.
+    // Raised only: who sees it too low finds its reference stale for a moment, and nobody can have
+    // a reference to a slot before this.
     const std::uint32_t count = slots_.constructed_count();
     std::uint32_t seen = slot_limit_.load(std::memory_order_relaxed);
     while (seen < count && phase() == system_phase::running &&

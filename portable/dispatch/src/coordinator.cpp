@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The slow half of choosing what runs next; the order is written in the header.
 #include <tactus/dispatch/coordinator.hpp>
 
 #include <new>

@@ -108,7 +108,8 @@ TEST(actor_scheduler, two_systems_send_to_each_other) {
     EXPECT_NE(two.system_number(), one->system_number());
     static mailbox_index other;
     other = *two.spawn<tactus_test::plain_actor>({});
-    const mailbox_index a = one.spawn(+[](turn& t, std::uint32_t n) { t.send(other, number{n + 1}); });
+    const mailbox_index a =
+        one.spawn(+[](turn& t, std::uint32_t n) { t.send(other, number{n + 1}); });
     one.tell(a, {1});
     EXPECT_EQ(one.run(), 1u);
     EXPECT_TRUE(journal().is({1}));

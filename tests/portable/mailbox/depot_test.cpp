@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <span>
 
-#include "portable_test.hpp"
 #include "mailbox_memory.hpp"
+#include "portable_test.hpp"
 
 namespace {
 

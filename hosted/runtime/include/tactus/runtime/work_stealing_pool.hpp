@@ -30,9 +30,9 @@ public:
     work_stealing_pool(const work_stealing_pool&) = delete;
     work_stealing_pool& operator=(const work_stealing_pool&) = delete;
 
-    /// CO-5: takes nothing new, lets the workers finish what is queued for at most `limit`, then stops
-    /// them and closes what is left. True when everything was processed in time. A handler that never
-    /// returns is waited for: threads cannot be ended from outside.
+    /// CO-5: takes nothing new, lets the workers finish what is queued for at most `limit`, then
+    /// stops them and closes what is left. True when everything was processed in time. A handler
+    /// that never returns is waited for: threads cannot be ended from outside.
     bool shut_down(std::chrono::nanoseconds limit);
     /// Does not wait for what is queued.
     void force_stop() { (void)shut_down(std::chrono::nanoseconds::zero()); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract between the kernel and whatever supplies threads (EX-7): wakers, and timers as a phase
-// of a worker's loop.
+// The contract between the kernel and whatever supplies threads (EX-7): wakers, and timers as a
+// phase of a worker's loop.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ protected:
     ~waker() = default;
 };
 
-/// Phase 0 of the worker loop (LN-4): before any dispatch, timers that are due. A worker looks at the
-/// flag before every dispatch, and at the clock now and then.
+/// Phase 0 of the worker loop (LN-4): before any dispatch, timers that are due. A worker looks at
+/// the flag before every dispatch, and at the clock now and then.
 class timer_phase {
 public:
     /// Something is due: the next worker to look sees to it. Callable from any thread or interrupt.

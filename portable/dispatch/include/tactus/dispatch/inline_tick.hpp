@@ -9,8 +9,8 @@
 //         wait_for_interrupt();
 //     }
 //
-// What an actor submits while it runs is queued, never run inside it: asking the executor to run from
-// within a handler does nothing, and says so.
+// What an actor submits while it runs is queued, never run inside it: asking the executor to run
+// from within a handler does nothing, and says so.
 //
 // Thread safety: run_once and run_until_idle belong to one thread; sending may come from any.
 #pragma once
