@@ -41,7 +41,9 @@
 #include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/ticket.hpp>
+#include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/turn.hpp>
+#include <tactus/dispatch/waker.hpp>
 #include <tactus/dispatch/worker.hpp>
 #include <tactus/dispatch/worker_lanes.hpp>
 #include <tactus/mailbox/depot.hpp>

@@ -27,12 +27,13 @@
 #include <span>
 
 #include <tactus/dispatch/events.hpp>
-#include <tactus/dispatch/executor.hpp>
 #include <tactus/dispatch/governor.hpp>
 #include <tactus/dispatch/idle_workers.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/registry.hpp>
 #include <tactus/dispatch/ticket.hpp>
+#include <tactus/dispatch/timer_phase.hpp>
+#include <tactus/dispatch/waker.hpp>
 #include <tactus/dispatch/worker_lanes.hpp>
 #include <tactus/time/clock.hpp>
 

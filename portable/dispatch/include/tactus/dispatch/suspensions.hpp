@@ -12,9 +12,9 @@
 
 #include <cstdint>
 
-#include <tactus/dispatch/executor.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/lane_heap.hpp>
+#include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/time/clock.hpp>
 

@@ -6,8 +6,8 @@
 //   fresh     spawned and never run: newest first, shared when somebody has nothing to do
 //   ring      ready, default priority, in order; thieves take half
 //   later     made ready by a run that has sent hundreds of messages already: put into the ring at
-//             its end, or every some thousand sends. A thief that takes each receiver after its first
-//             message makes every message cross the cores alone; so they get a batch
+//             its end, or every some thousand sends. A thief that takes each receiver after its
+//             first message makes every message cross the cores alone; so they get a batch
 //   urgent    cancel, default priority, in order
 //   keyed     everything with a deadline or a priority
 //
