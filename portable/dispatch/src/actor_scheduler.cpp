@@ -263,20 +263,21 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
 void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
     s.set_behaviour(nullptr);  // there is no state: finish_stop must not end one
     if (w != nullptr) {
-        slots_.give(s, w->slots_);
+        slots_.give_unopened(s, w->slots_);
         return;
     }
     const port::lock_guard held(outside_.mutex);
-    slots_.give(s, outside_.slots);
+    slots_.give_unopened(s, outside_.slots);
 }
 
 void actor_scheduler::give_slot(slot& s, worker* w) noexcept {
-    abandon_spawn(s, w);
     if (w != nullptr) {
+        slots_.give(s, w->slots_);
         w->ended_.store(w->ended_.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);  // its own
     } else {
         const port::lock_guard held(outside_.mutex);
+        slots_.give(s, outside_.slots);
         ++outside_.ended;
     }
 }
