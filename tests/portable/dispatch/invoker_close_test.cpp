@@ -64,8 +64,8 @@ TEST(invoker_close, C_MBX_23_leftovers_are_refused_in_order_system_first) {
         EXPECT_TRUE(rig->send_system(a, one));
     EXPECT_TRUE(rig->stop(a));
     EXPECT_EQ(rig.run(), 1u);
-    EXPECT_TRUE(journal().is(
-        {refused + 1, freed + 1, refused + 2, freed + 2, dead + 8, dead + 9, closed}));
+    EXPECT_TRUE(
+        journal().is({refused + 1, freed + 1, refused + 2, freed + 2, dead + 8, dead + 9, closed}));
     EXPECT_EQ(rig.events.last_to, a);
     EXPECT_EQ(rig.events.last_sender, sender);
     EXPECT_EQ(rig.events.closed_system, 2u);
@@ -127,8 +127,8 @@ TEST(invoker_close, C_DSP_9_an_actor_that_stops_itself_twice_ends_once) {
 // ME-5: nothing more after the request, whichever message made it.
 TEST(invoker_close, a_continuation_that_stops_the_actor_is_the_last_thing_handled) {
     kernel_rig rig;
-    const mailbox_index a =
-        rig.spawn<system_actor>(tactus_test::reaction{}, +[](turn& t, std::uint32_t n) {
+    const mailbox_index a = rig.spawn<system_actor>(
+        tactus_test::reaction{}, +[](turn& t, std::uint32_t n) {
             if (n == 1)
                 t.stop();
         });
@@ -143,8 +143,7 @@ TEST(invoker_close, a_continuation_that_stops_the_actor_is_the_last_thing_handle
     for (signal_node& one : rest)
         EXPECT_TRUE(rig->send_system(a, one));
     (void)rig.run();
-    EXPECT_TRUE(
-        journal().is({sys + 4, sys + 1, refused + 2, refused + 3, refused + 5, closed}));
+    EXPECT_TRUE(journal().is({sys + 4, sys + 1, refused + 2, refused + 3, refused + 5, closed}));
 }
 
 TEST(invoker_close, continuations_still_held_are_refused_first) {

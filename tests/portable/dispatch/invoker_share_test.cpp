@@ -80,8 +80,8 @@ TEST(invoker_share, TC_M19_throughput_one_and_no_time_is_one) {
 TEST(invoker_share, TC_M20_no_time_and_a_frozen_clock_is_one) {
     EXPECT_EQ(first_run(2, duration::zero(), 5, duration::zero()), 1u);
 }
-// TC-M22: the clock is monotonic by contract; a paused one, the nearest to a wall clock set back, holds
-// a run up no more than its throughput.
+// TC-M22: the clock is monotonic by contract; a paused one, the nearest to a wall clock set back,
+// holds a run up no more than its throughput.
 TEST(invoker_share, TC_M22_a_clock_that_stands_still_does_not_end_or_prolong_a_run) {
     EXPECT_EQ(first_run(4, duration::from_ms(10), 12, duration::zero()), 4u);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: the order within a run, and what ends one (IN-1 ... IN-4, IN-6).
-// Method: the conformance cases on a system driven by hand; the journal says what ran in what order.
+// Method: the conformance cases on a system driven by hand; the journal says what ran in what
+// order.
 #include <tactus/dispatch/invoker.hpp>
 
 #include <cstdint>
@@ -100,7 +101,8 @@ TEST(invoker, TC_M02_system_messages_come_first) {
 TEST(invoker, TC_M03_system_messages_do_not_use_up_throughput) {
     kernel_rig rig(throughput(2));
     const mailbox_index a = rig.spawn<system_actor>();
-    signal_node m[3] = {{system_kind::watch, 1}, {system_kind::unwatch, 2}, {system_kind::watch, 3}};
+    signal_node m[3] = {
+        {system_kind::watch, 1}, {system_kind::unwatch, 2}, {system_kind::watch, 3}};
     rig.tell(a, {1, 2, 3});
     for (signal_node& one : m)
         EXPECT_TRUE(rig->send_system(a, one));
@@ -193,8 +195,8 @@ TEST(invoker, C_MBX_18_one_sent_while_others_are_handled_comes_after_them_and_be
     kernel_rig rig;
     static signal_node fourth(system_kind::watch, 4);
     fourth.linked = false;
-    const mailbox_index a =
-        rig.spawn<system_actor>(reaction_none, +[](turn& t, std::uint32_t n) {
+    const mailbox_index a = rig.spawn<system_actor>(
+        reaction_none, +[](turn& t, std::uint32_t n) {
             if (n == 1) {
                 EXPECT_TRUE(t.system().send_system(t.self(), fourth));
             }

@@ -89,8 +89,8 @@ TEST(middleware, a_message_deferred_when_its_actor_ends_is_a_dead_letter) {
     rig.tell(a, {8, 9});
     EXPECT_EQ(rig.run(), 1u);
     EXPECT_TRUE(rig->stop(a));
-    EXPECT_TRUE(journal().is(
-        {101, tactus_test::dead + 8, tactus_test::dead + 9, tactus_test::closed}));
+    EXPECT_TRUE(
+        journal().is({101, tactus_test::dead + 8, tactus_test::dead + 9, tactus_test::closed}));
 }
 
 TEST(middleware, TC_F16_after_runs_in_reverse_with_the_failure) {

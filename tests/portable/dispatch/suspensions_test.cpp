@@ -114,8 +114,8 @@ TEST(suspensions, a_time_of_zero_and_the_longest_are_kept) {
             EXPECT_TRUE(
                 t.suspend(suspend_reason::rate_limit, resume_condition::after(duration::zero())));
         } else if (n == 2) {
-            EXPECT_TRUE(t.suspend(suspend_reason::rate_limit,
-                                  resume_condition::after(duration::max())));
+            EXPECT_TRUE(
+                t.suspend(suspend_reason::rate_limit, resume_condition::after(duration::max())));
         }
     });
     rig.tell(a, {1, 2, 3});
