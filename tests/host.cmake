@@ -66,6 +66,11 @@ endif()
 
 file(GLOB dispatch_death CONFIGURE_DEPENDS portable/dispatch/*_death_test.cpp)
 host_test(dispatch_tests SOURCES ${dispatch_tests} ${dispatch_death} LINK tactus::dispatch)
+# A program of its own: it replaces operator new and malloc to count.
+add_executable(kernel_allocations hosted/runtime/kernel_allocations.cpp)
+target_link_libraries(kernel_allocations PRIVATE test_support tactus::runtime)
+add_test(NAME "kernel_allocations: steady traffic allocates nothing (PF-12)" COMMAND kernel_allocations)
+set_tests_properties("kernel_allocations: steady traffic allocates nothing (PF-12)" PROPERTIES TIMEOUT 120)
 
 option(TACTUS_FUZZ "build the fuzzers; clang only, everything is instrumented for them" OFF)
 if(TACTUS_FUZZ)

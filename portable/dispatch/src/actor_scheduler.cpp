@@ -102,6 +102,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                     .advice = o.advice,
                     .load = o.load,
                     .events = o.events,
+                    .tasks = &tasks_,
                     .worker_count = o.worker_count,
                     .cancel_streak_limit = o.cancel_streak_limit,
                     .queue_capacity = o.queue_capacity,
@@ -275,20 +276,21 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
 void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
     s.set_behaviour(nullptr);  // there is no state: finish_stop must not end one
     if (w != nullptr) {
-        slots_.give(s, w->slots_);
+        slots_.give_unopened(s, w->slots_);
         return;
     }
     const port::lock_guard held(outside_.mutex);
-    slots_.give(s, outside_.slots);
+    slots_.give_unopened(s, outside_.slots);
 }
 
 void actor_scheduler::give_slot(slot& s, worker* w) noexcept {
-    abandon_spawn(s, w);
     if (w != nullptr) {
+        slots_.give(s, w->slots_);
         w->ended_.store(w->ended_.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);  // its own
     } else {
         const port::lock_guard held(outside_.mutex);
+        slots_.give(s, outside_.slots);
         ++outside_.ended;
     }
 }
@@ -382,6 +384,7 @@ void actor_scheduler::mailbox_failed(mailbox_index who, const failure& why) noex
 bool actor_scheduler::run_one(worker& w) noexcept {
     if (!tasks_.empty()) [[unlikely]] {
         if (task* t = tasks_.pop()) {
+            coordinator_.found_work(w.lanes_);
             if (!t->run().is_ok())
                 failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
             return true;

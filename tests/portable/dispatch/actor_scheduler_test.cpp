@@ -72,7 +72,8 @@ TEST(actor_scheduler, messages_to_a_system_that_is_gone_are_counted) {
 TEST(actor_scheduler, a_later_system_does_not_know_references_of_an_earlier_one) {
     mailbox_index old[2 * system_table::number_count];
     for (mailbox_index& a : old) {
-        kernel_rig rig;
+        // By the magazine: some slots are constructed and never used.
+        kernel_rig rig([](kernel_rig::options& o) { o.slot_magazine = 4; });
         a = rig.spawn();
         EXPECT_EQ(a.slot_number(), 0u);  // each numbers its slots from its own start
         for (const mailbox_index& earlier : old) {

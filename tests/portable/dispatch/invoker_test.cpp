@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: the order within a run, and what ends one (IN-1 ... IN-4, IN-6). Method: the conformance
-// cases on a system driven by hand; the journal says what ran in what order.
+// Goal: the order within a run, and what ends one (IN-1 ... IN-4, IN-6).
+// Method: the conformance cases on a system driven by hand; the journal says what ran in what
+// order.
 #include <tactus/dispatch/invoker.hpp>
 
 #include <cstdint>

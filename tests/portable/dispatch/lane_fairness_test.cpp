@@ -16,8 +16,8 @@ using tactus_test::rig_slots;
 
 namespace {
 
-/// As many of the first `count` mailboxes as there are wait in cancel; the others follow as room
-/// is.
+//  As many of the first `count` mailboxes as there are wait in cancel; the others follow as room
+// is.
 unsigned take_all(lane_rig& rig, unsigned worker = 0) {
     unsigned count = 0;
     while (rig.take(worker) != lane_rig::nothing)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: within a lane the higher priority first, then the order of registration; default priority
-// in its place although it takes a plain queue; deadlines earliest first. Method: random programs
-// against a search through an array.
+// in its place although it takes a plain queue; deadlines earliest first.
+// Method: random programs against a search through an array.
 #include <tactus/base/det_rng.hpp>
 #include <tactus/dispatch/lane_set.hpp>
 

@@ -204,7 +204,7 @@ public:
     void begin_stop() noexcept;
     /// Nothing waits any more (and no worker runs, which the executor knows).
     [[nodiscard]] bool drained() const noexcept {
-        return !coordinator_.has_work(nullptr) && tasks_.empty();
+        return !coordinator_.has_work(nullptr);
     }
     /// Closes everything that is left. Requires: no worker runs; `w` is bound by the caller.
     void finish_stop(worker& w) noexcept;

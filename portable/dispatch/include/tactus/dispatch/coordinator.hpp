@@ -31,6 +31,7 @@
 #include <tactus/dispatch/idle_workers.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/registry.hpp>
+#include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/waker.hpp>
@@ -56,6 +57,7 @@ public:
         governor* advice = nullptr;     // null: none
         load_probe* load = nullptr;     // what the governor is told; null: zeros
         kernel_events* events = nullptr;
+        const task_queue* tasks = nullptr;  // work that is no mailbox's; null: none
         std::uint32_t worker_count = 1;  // as many as will be given to add_worker
         std::uint32_t cancel_streak_limit = 16;
         std::uint32_t timed_streak_limit = 64;
@@ -151,6 +153,11 @@ public:
 
     /// Something waits in a lane that `w` could take from (null: in any).
     [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
+    /// The worker has something to do that did not come from next(): it does not search any more.
+    void found_work(worker_lanes& w) noexcept {
+        if (w.is(worker_lanes::searching)) [[unlikely]]
+            end_search(w);
+    }
     /// Something was made that a sleeping worker, or whoever polls, should see.
     void made_work() noexcept;
     [[nodiscard]] idle_workers& idle() noexcept { return idle_; }
@@ -224,6 +231,7 @@ private:
 
     slot* dispatched(slot* s, worker_lanes& w, lane from, bool stolen = false) noexcept;
     void run_timers(worker_lanes& w) noexcept;
+    void end_search(worker_lanes& w) noexcept;
     [[nodiscard]] std::uint32_t effective_limit(worker_lanes& w) noexcept;
     void note_deadline(slot& s, worker_lanes& w) noexcept;
 
@@ -236,6 +244,7 @@ private:
     governor* advice_;
     load_probe* load_;
     kernel_events* events_;
+    const task_queue* tasks_;
     worker_lanes** workers_;
     std::uint32_t worker_capacity_;
     std::uint32_t worker_count_ = 0;

@@ -62,6 +62,10 @@ public:
             retired_.fetch_add(1, std::memory_order_relaxed);  // a count
             return;
         }
+        give_unopened(s, cache);
+    }
+    /// Takes back a slot that was taken and not opened.
+    void give_unopened(slot& s, slot_cache& cache) noexcept {
         if (poisons_) [[unlikely]]
             poison(s);
         cache.give(s);
