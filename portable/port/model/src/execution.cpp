@@ -274,7 +274,10 @@ void execution::give_way(where at) {
     step({op::give_way, order::relaxed, at, {}}, 0);
     note_idle(false);
     model_thread& self = me();
-    self.before |= without(without(self.always_enabled, self.stepped), bit(current_));
+    const thread_mask starved = without(without(self.always_enabled, self.stepped), bit(current_));
+    self.starving = starved != 0 ? self.starving + 1 : 0;
+    if (self.starving >= how_.patience)
+        self.before |= starved;
     self.always_enabled = all_enabled();
     self.stepped = 0;
     self.gave_way = true;

@@ -7,8 +7,10 @@
 // The code between two operations runs undisturbed: what it does to plain cells is judged by vector
 // clocks, so its order against other threads' plain accesses does not matter.
 //
-// Fairness is that of CHESS (Musuvathi and Qadeer, 2008): a thread that gives way a second time
-// stands back until every thread that it starved meanwhile has taken a step. So waiting loops end.
+// Fairness is that of CHESS (Musuvathi and Qadeer, 2008), with patience: a thread that gives way
+// again and again stands back until every thread that it starved meanwhile has taken a step. So
+// waiting loops end. What it cuts off depends on all threads, which the reduction does not know;
+// hence executions in which nobody loses patience are searched completely, and others fairly.
 //
 // The object is used for all executions of a check and keeps its memory.
 //
@@ -118,6 +120,7 @@ private:
         thread_mask before = 0;          // must take a step first
         thread_mask stepped = 0xffff;    // since it last gave way
         thread_mask always_enabled = 0;  // since then
+        unsigned starving = 0;           // gave way so often in a row while others could not go on
         bool gave_way = false;           // with its last operation
         unsigned idle_reads = 0;         // that brought nothing new, in a row
 

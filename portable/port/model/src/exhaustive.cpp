@@ -57,7 +57,7 @@ unsigned exhaustive::next_thread(const moment& m) {
     }
     sleep_ = sleeps() ? static_cast<thread_mask>(d.sleep | d.done) : thread_mask{0};
     step_decision_ = static_cast<std::uint32_t>(position_);
-    if (d.chosen != d.previous)
+    if (d.chosen != d.previous || d.free_switch)
         block_ = step_decision_;
     d.block = block_;
     preemptions_ = d.preemptions + cost(d, d.chosen);

@@ -12,8 +12,8 @@
 //              whose runnable threads all sleep is equivalent to an earlier one; it is run to its
 //              end without further decisions, so that its destructors run.
 //   a bound    bounded reduction (Coons et al., 2013): the later thread, both before the earlier
-//              step and where the earlier thread was switched to, since there the switch may cost
-//              nothing. Sleep sets are not used: the equivalent execution might have been beyond
+//              step and where the earlier thread was switched to or last gave way, since there the
+//              switch may cost nothing. Sleep sets are not used: the equivalent execution might have been beyond
 //              the bound.
 //
 // Invariants
@@ -60,7 +60,7 @@ private:
         thread_mask wanted = 0;  // to be tried, in part done
         thread_mask done = 0;
         thread_mask sleep = 0;
-        std::uint32_t block = 0;  // the decision by which the chosen thread was switched to
+        std::uint32_t block = 0;  // the last decision at which a switch may have cost nothing
     };
     struct event {
         std::uint8_t thread;

@@ -87,6 +87,7 @@ struct options {
 
     // What may happen
     unsigned stale_rereads = 1;           // how often a thread reads the same old store again
+    unsigned patience = 3;                // how often a thread gives way while others starve
     bool spurious_weak_failures = false;  // compare_exchange_weak; not twice in a row
     bool spurious_wakeups = false;        // at most one for each thread
     bool future_reads = false;            // relaxed loads may see later stores (load buffering)
