@@ -20,8 +20,8 @@ void exhaustive::stepped(unsigned thread, const operation& done, location_table&
 
     vector_clock& own = pasts_[thread];
     for (const touch& t : done.touched)
-        if (t.object != no_object && (t.ways & touch_woken) != 0)
-            own.join(locations[t.object]->past[3]);  // being woken makes the step possible at all
+        if ((t.ways & touch_woken) != 0)
+            own.join(wakers_[thread]);  // who woke it made the step possible at all
     vector_clock whole = own;
     for (const touch& t : done.touched) {
         if (t.object == no_object)
@@ -52,6 +52,7 @@ void exhaustive::stepped(unsigned thread, const operation& done, location_table&
     own = whole;
     own.set(thread, number);
     events_.push_back({static_cast<std::uint8_t>(thread), step_decision_, own});
+    for_each(done.woke, [&](unsigned t) { wakers_[t] = own; });
     for (const touch& t : done.touched) {
         if (t.object == no_object)
             continue;
