@@ -36,7 +36,10 @@ void exhaustive::stepped(unsigned thread, const operation& done, location_table&
             if (t.object == no_object)
                 continue;
             const location& l = *locations[t.object];
-            const unsigned with = races_with(t.ways);
+            unsigned with = races_with(t.ways);
+            // Under a bound it matters to arrive at a mutex while it is held: that switch is free.
+            if (bound_ && (t.ways & touch_write) != 0)
+                with |= touch_unlock;
             for (std::size_t way = 0; way < touch_way_count; ++way) {
                 if ((with >> way & 1) == 0)
                     continue;
