@@ -61,7 +61,8 @@ program drawn(std::uint64_t seed, act last) {
         bool waits = false;
         for (std::uint64_t i = 0; i < length; ++i) {
             auto what = static_cast<act>(random.below(static_cast<std::uint64_t>(last) + 1));
-            if (what == act::wait && std::exchange(waits, true))
+            if (last == act::notify && (what == act::wait || what == act::wait_briefly) &&
+                std::exchange(waits, true))
                 what = act::notify;  // a thread has one wake-up for no reason
             const auto order = static_cast<std::size_t>(random.below(3));
             thread.push_back({what, static_cast<unsigned>(random.below(2)),
@@ -193,7 +194,7 @@ unsigned compare(std::uint64_t seed, act last) {
 /// TACTUS_PROGRAMS asks for more than the few that a short test has time for.
 void reduction_is_sound(act last, std::uint64_t first_seed) {
     const char* asked = std::getenv("TACTUS_PROGRAMS");
-    const std::uint64_t seeds = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 30;
+    const std::uint64_t seeds = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 20;
     std::uint64_t compared = 0;
     for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed)
         compared += compare(seed, last);
@@ -222,12 +223,15 @@ TEST(reduction, MC2_loses_no_outcome_of_conditions) {
     reduction_is_sound(act::notify, 400'000);
 }
 
-// 300617: being woken was ordered after all sleepers. The others: under a bound it matters to arrive
-// at a mutex while it is held.
+// 300617: being woken was ordered after all sleepers. 201135 and on: under a bound it matters to
+// arrive at a mutex while it is held. The others: the bound left something out unnoticed.
 TEST(reduction, MC2_programs_that_once_lost_an_outcome) {
     compare(300'617, act::spin);
     for (const std::uint64_t seed : {201'135, 201'264, 201'321})
         compare(seed, act::wake);
+    compare(309, act::store);
+    compare(100'415, act::compare);
+    compare(300'182, act::spin);
 }
 
 // Independent steps need one execution, and dependent ones as many as there are orders.

@@ -43,6 +43,9 @@ void exhaustive::add_decision(const moment& m) {
     d.sleep = sleep_;
     const thread_mask candidates = without(affordable(d, m.runnable), sleep_);
     if (candidates == 0) {
+        // Only the bound keeps those away that do not sleep.
+        if (without(m.runnable, sleep_) != 0 && !decisions_.empty())
+            decisions_.back().branch_cut = true;
         redundant_ = true;
         free_running_ = true;
         return;

@@ -78,8 +78,13 @@ void exhaustive::want(decision& d, unsigned thread) noexcept {
 void exhaustive::reverse(std::uint32_t earlier, unsigned thread, const vector_clock& past) {
     decision& there = decisions_[events_[earlier].decision];
     if (bound_) {
-        want(there, thread);
-        want(decisions_[there.block], thread);
+        for (decision* d : {&there, &decisions_[there.block]}) {
+            // Trying the thread shows who else has to be tried; one that sleeps is not tried.
+            if ((d->sleep & bit(thread)) != 0)
+                d->wanted |= d->runnable;
+            else
+                want(*d, thread);
+        }
         return;
     }
     const thread_mask first = initials(earlier, thread, past);
