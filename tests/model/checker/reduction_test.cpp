@@ -234,8 +234,8 @@ TEST(reduction, MC2_programs_that_once_lost_an_outcome) {
     compare(300'182, act::spin);
 }
 
-// A load before a store is the same as one after it that returns the old value, also where the bound
-// of such reads begins to count.
+// A load before a store is the same as one after it that returns the old value, also where the
+// bound of such reads begins to count.
 TEST(reduction, MC2_loses_no_outcome_of_many_loads) {
     const auto outcomes = [](bool reduction) {
         std::set<std::string> all;

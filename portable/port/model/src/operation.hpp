@@ -48,7 +48,7 @@ enum class op : std::uint8_t {
 
 /// The ways of touching an object. A try_lock reads and writes; woken only orders. A peek is a load
 /// that could have returned every store that C++ allows: done before a store it is the same as done
-/// after it with the old value, so it need not be tried before one, and no store is ordered after it.
+/// after it with the old value. So it need not be tried before one, and no store is ordered after.
 enum touches : std::uint8_t {
     touch_none = 0,
     touch_read = 1,
