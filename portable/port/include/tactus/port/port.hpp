@@ -3,10 +3,11 @@
 // The port: everything portable code needs from a platform, and nothing more. This header is the
 // specification.
 //
-// A platform is a folder beside this one (`host/`, `cortex_m/`, `model/`) that provides
-// `<tactus/port/platform.hpp>`; the build puts exactly one of them on the include path, so the
-// choice is made when compiling and costs nothing when running. What differs between two systems in
-// one process (clock, memory, seed) is not here: that is handed in at run time.
+// A platform is a folder beside this one (`host/`, `cortex_m/`, `model/`; `real/` is what the first
+// two share) that provides `<tactus/port/platform.hpp>`; the build puts exactly one of them on the
+// include path, so the choice is made when compiling and costs nothing when running. What differs
+// between two systems in one process (clock, memory, seed) is not here: that is handed in at run
+// time.
 //
 // A platform provides, in namespace tactus::port:
 //
@@ -56,9 +57,8 @@
 //       constexpr plain() noexcept;  explicit constexpr plain(T) noexcept;
 //       T read() const noexcept;     void write(T) noexcept;
 //
-//   class mutex;          lock(), unlock(), try_lock(); not recursive. Bare metal: masks
-//     interrupts.
-//   class condition;      wait(mutex&), notify_one(), notify_all(); wake-ups may be spurious.
+//   class mutex;       lock(), unlock(), try_lock(); not recursive. Bare metal: masks interrupts.
+//   class condition;   wait(mutex&), notify_one(), notify_all(); wake-ups may be spurious.
 //     Not on bare metal, where nobody else could notify.
 //
 //   bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,
