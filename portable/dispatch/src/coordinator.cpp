@@ -501,11 +501,12 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
                 port::yield();
         }
     }
-    idle_.prepare_sleep(w.sleeper_, w.searching_);
+    const bool searched = w.searching_;
+    idle_.prepare_sleep(w.sleeper_, searched);
     w.searching_ = false;
     // Acquire is not needed: whoever sets it wakes everybody afterwards.
     if (has_work(&w) || stop.load(std::memory_order_relaxed) != 0) {
-        w.searching_ = idle_.cancel_sleep(w.sleeper_);
+        w.searching_ = idle_.cancel_sleep(w.sleeper_, searched);
         return;
     }
     std::int64_t timeout = -1;
