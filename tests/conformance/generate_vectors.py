@@ -62,6 +62,30 @@ for r in vectors["det_hasher"]:
     hashes.append(f"{{{len(data)}, {{{', '.join(map(str, data))}}}, {number(r['hash']):#x}u}}")
 array("hasher", "hash_row", hashes)
 
+# certificates: twelve fields in the order they are hashed, whether they hold, and the witness
+FIELDS = ["base_limit", "effective_limit", "observed_max_cancel_streak", "cancel_dispatches", "timed_dispatches",
+          "ready_dispatches", "fairness_yields", "fallback_cancel_dispatches", "base_limit_exceedances",
+          "effective_limit_exceedances", "adaptive_enabled", "adaptive_current_limit"]
+out.append("struct witness_row { std::uint64_t fields[12]; bool holds; std::uint64_t hash; };")
+
+
+def witness(row):
+    fields = ", ".join(f"{int(row[f]):#x}u" for f in FIELDS)
+    return f"{{{{{fields}}}, {'true' if row['invariant_holds'] else 'false'}, {number(row['witness_hash']):#x}u}}"
+
+
+array("witness", "witness_row", [witness(r) for r in vectors["witness_hash_baseline"]])
+out.append("struct schedule_row { std::uint32_t slot, generation; std::uint8_t lane; std::uint64_t step, hash; };")
+array("schedule", "schedule_row",
+      [f"{{{r['task_index']}, {r['task_generation']}, {r['lane'].split('=')[1]}, {r['step']}, "
+       f"{number(r['hash_after']):#x}u}}" for r in vectors["schedule_certificate"]])
+
+# lane traces in which nothing is drawn: the order is that of the default mode too
+for t in vectors["worker_next_task_traces_baseline"] + vectors["certificate_scenarios_from_source_tests"]:
+    if t["name"] in ("cancel_streak_4", "cancel_only_fallback_4", "meet_deadlines", "own_test_cert_12c_6r_limit4",
+                     "own_test_default16_20c_1r"):
+        out.append(f"inline constexpr witness_row witness_of_{t['name']} = {witness(t['certificate'])};")
+
 # timer wheel traces
 out += ["", "enum class op : std::uint8_t { insert, cancel, advance, next_deadline, end };",
         "struct trace_op {", "    op what;", "    std::uint8_t timer;        // insert, cancel",

@@ -58,6 +58,8 @@ const char* name_of(dead_letter_cause cause) noexcept {
 
 worker::worker(actor_scheduler& system, const worker_lanes::options& lanes) noexcept
     : system_(system),
+      slot_base_(system.slots().shared().data()),
+      first_slot_(system.system_number() << mailbox_index::slot_bits),
       lanes_(lanes),
       envelopes_(system.envelopes()),
       slots_(system.slots().shared()) {}
@@ -89,6 +91,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                   : *o.throughput == 0 ? 1
                                        : *o.throughput),
       throughput_deadline_(o.throughput_deadline),
+      looks_at_clock_(o.throughput_deadline != duration::max() && o.time != nullptr),
       suspensions_({.memory = o.memory, .time = o.time, .to = this}),
       coordinator_({.memory = o.memory,
                     .slots = &slots_,
@@ -111,6 +114,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                                 .stale = &coordinator_.staleness(),
                                 .ring_capacity = o.ring_capacity,
                                 .fresh_capacity = o.fresh_capacity,
+                                .later_capacity = o.worker_count > 1 ? 1'024U : 1U,
                                 .keyed_capacity = o.keyed_capacity,
                                 .number = 0,
                                 .shared = o.worker_count > 1,
@@ -156,6 +160,12 @@ dead_letter_cause actor_scheduler::cause_of(sent why) noexcept {
     default:
         return dead_letter_cause::recipient_terminated;
     }
+}
+
+void actor_scheduler::refused_late(worker* w, mailbox_index to, envelope& e) noexcept {
+    if (events_ != nullptr)
+        events_->dead_letter(to, e, dead_letter_cause::recipient_terminated);
+    dispose(w, e);
 }
 
 envelope* actor_scheduler::take_envelope_outside() noexcept {
@@ -364,7 +374,7 @@ void actor_scheduler::mailbox_failed(mailbox_index who, const failure& why) noex
 bool actor_scheduler::run_one(worker& w) noexcept {
     if (!tasks_.empty()) [[unlikely]] {
         if (task* t = tasks_.pop()) {
-            if (t->run().what == handled::kind::failed)
+            if (!t->run().is_ok())
                 failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
             return true;
         }
@@ -373,6 +383,8 @@ bool actor_scheduler::run_one(worker& w) noexcept {
     if (s == nullptr)
         return false;
     const invoke_result result = invoker::run(w, *s);
+    w.lanes_.reset_sends();  // what is made ready from here on is nobody's to keep back
+    coordinator_.publish(w.lanes_);
     if (!coordinator_.end_run(*s, &w.lanes_, result)) [[unlikely]]
         invoker::finalize(*this, &w, *s);
     return true;

@@ -12,44 +12,53 @@ const char* name_of(invoke_outcome outcome) noexcept {
 /// How much one run may do.
 class invoker::share {
 public:
-    share(const actor_scheduler& system, std::uint32_t batch) noexcept
-        : time_(system.time_),
-          limited_(system.throughput_deadline_ != duration::max() && system.time_ != nullptr) {
-        if (system.throughput_ != 0) {
+    share(const actor_scheduler& system, std::uint32_t batch) noexcept {
+        if (system.throughput_ != 0)
             left_ = system.throughput_;
-        } else {
-            left_ = batch < share_min ? share_min : batch > share_max ? share_max : batch;
-            long_ = batch > share_min && time_ != nullptr;
-        }
-        sends_max_ = left_;
-        if (limited_)
-            until_ = time_->now() + system.throughput_deadline_;
-        else if (long_)
-            until_ = time_->now() + duration::from_ms(1);
-        free_ = long_ ? left_ - share_min : 0;
+        else if (batch > share_min)
+            left_ = batch < share_max ? batch : share_max;
+        // An explicit throughput is exact.
+        sends_max_ = system.throughput_ != 0 ? ~std::uint32_t{0} : left_;
+        // Only an explicit deadline, or a long batch, makes it look at the clock.
+        if (system.looks_at_clock_ || (batch > share_min && system.throughput_ == 0)) [[unlikely]]
+            start_clock(system);
     }
 
     /// After each message: may there be another?
     [[nodiscard]] bool go_on(std::uint32_t sends) noexcept {
-        if (--left_ == 0 || sends > sends_max_)
+        if (--left_ == 0 || sends > sends_max_) [[unlikely]]
             return false;
-        if (limited_) [[unlikely]]
-            return time_->now() < until_;
-        // The first 300 are free; then a look at the clock every 64.
-        if (long_ && left_ < free_ && left_ % clock_interval == 0) [[unlikely]]
-            return time_->now() < until_;
-        return true;
+        return time_ == nullptr || in_time();
     }
     void count_continuations(std::uint32_t n) noexcept { left_ = n < left_ ? left_ - n : 1; }
 
 private:
-    std::uint32_t left_ = 0;
+    [[gnu::noinline]] void start_clock(const actor_scheduler& system) noexcept {
+        time_ = system.time_;
+        if (time_ == nullptr)
+            return;
+        if (system.looks_at_clock_) {
+            until_ = time_->now() + system.throughput_deadline_;
+            interval_ = 1;
+        } else {
+            // The first 300 are free; then a look every 64.
+            until_ = time_->now() + duration::from_ms(1);
+            interval_ = clock_interval;
+            until_left_ = left_ - share_min;
+        }
+    }
+    [[nodiscard]] [[gnu::noinline]] bool in_time() const noexcept {
+        if (left_ > until_left_ || left_ % interval_ != 0)
+            return true;
+        return time_->now() < until_;
+    }
+
+    std::uint32_t left_ = share_min;
     std::uint32_t sends_max_ = 0;
-    std::uint32_t free_ = 0;
-    const clock* time_;
+    const clock* time_ = nullptr;  // null: not looked at
     instant until_;
-    bool limited_;
-    bool long_ = false;
+    std::uint32_t interval_ = 1;
+    std::uint32_t until_left_ = 0xffff'ffff;  // looked at from here on
 };
 
 void invoker::default_system(turn& t, system_message& m) noexcept {
@@ -83,34 +92,33 @@ void invoker::handle(turn& t, system_message& m) noexcept {
 std::uint32_t invoker::run_system(turn& t) noexcept {
     slot& s = t.slot_;
     std::uint32_t continuations = 0;
+    oldest_first list;
     for (;;) {
-        oldest_first list = s.drain_system();
-        if (!s.held.empty() && s.state().suspend_count(suspension::supervision) == 0) {
-            // Held back longer than anything that is here now.
-            oldest_first released = s.held.reverse();
-            while (system_message* m = released.pop()) {
-                ++continuations;
-                handle(t, *m);
-            }
-        }
-        if (list.empty())
-            return continuations;
-        while (system_message* m = list.pop()) {
-            if (m->kind == system_kind::continuation) {
-                ++continuations;
-                if (s.state().suspend_count(suspension::supervision) != 0) {
-                    m->linked = true;
-                    s.held.push(*m);
-                    continue;
-                }
-            }
-            handle(t, *m);
-            if (s.state().closing()) {
-                // The rest is not processed any more; the finalizer refuses it, in order.
+        if (s.state().closing()) {
+            // The rest is not processed any more; the finalizer refuses it, in order.
+            if (!list.empty())
                 s.unhandled = list;
-                return continuations;
-            }
+            return continuations;
         }
+        const bool supervised = s.state().suspend_count(suspension::supervision) != 0;
+        // Held back longer than anything that is here now.
+        if (!supervised && !s.held.empty())
+            list = s.held.reverse_onto(list);
+        if (list.empty()) {
+            list = s.drain_system();
+            if (list.empty())
+                return continuations;
+        }
+        system_message* m = list.pop();
+        if (m->kind == system_kind::continuation) {
+            if (supervised) {
+                m->linked = true;
+                s.held.push(*m);
+                continue;
+            }
+            ++continuations;
+        }
+        handle(t, *m);
     }
 }
 
@@ -127,97 +135,103 @@ handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain) 
     handled result;
     while (entered < members.size()) {
         result = members[entered]->before(t, e);
-        if (result.what != handled::kind::ok)
+        if (!result.is_ok())
             break;
         ++entered;
     }
     if (entered == members.size())
         result = t.slot_.acts()->receive(t, t.slot_.user_state(), e);
     while (entered > 0) {
-        const handled after = members[--entered]->after(t, e, result);
         // The first failure is the one reported; the remaining afters run all the same.
-        if (after.what == handled::kind::failed && result.what != handled::kind::failed)
+        const bool had_failed = result.what() == handled::kind::failed;
+        const failure first = had_failed ? result.why() : failure{};
+        const handled after = members[--entered]->after(t, e, result);
+        if (had_failed)
+            result = handled::failed(first);
+        else if (!after.is_ok())
             result = after;
     }
     return result;
 }
 
+std::uint32_t invoker::prologue(turn& t) noexcept {
+    if (t.slot_.fresh())
+        t.slot_.end_fresh();
+    return run_system(t);
+}
+
+void invoker::refuse_generation(worker& w, slot& s, envelope& e) noexcept {
+    if (kernel_events* events = w.system_.events_)
+        events->dead_letter(w.system_.slots_.index_of(s).with_generation(e.generation.read()), e,
+                            dead_letter_cause::wrong_generation);
+    w.envelopes_.dispose(e);
+}
+
 invoke_result invoker::run(worker& w, slot& s) noexcept {
-    actor_scheduler& system = w.system_;
+    const actor_scheduler& system = w.system_;
+    const behaviour* acts = s.acts();
     turn t(w, s);
     invoke_result result;
-    w.sends_ = 0;
-    if (s.fresh())
-        s.end_fresh();
+    w.lanes_.reset_sends();
     std::uint32_t continuations = 0;
-    if (s.has_system_messages() || !s.held.empty()) [[unlikely]]
-        continuations = run_system(t);
+    if (s.fresh() || s.has_system_messages() || !s.held.empty()) [[unlikely]]
+        continuations = prologue(t);
 
-    bool more = false;
     bool failed = false;
     if (s.state().should_process()) [[likely]] {
         share budget(system, s.fetch_batch());
-        if (continuations != 0)
+        if (continuations != 0) [[unlikely]]
             budget.count_continuations(continuations);
         const std::uint32_t generation = s.generation();
-        for (;;) {
-            envelope* e = s.next_user();
-            if (e == nullptr)
-                break;
+        while (envelope* e = s.next_user()) {
             if (e->generation.read() != generation) [[unlikely]] {
-                if (system.events_ != nullptr)
-                    system.events_->dead_letter(
-                        system.slots_.index_of(s).with_generation(e->generation.read()), *e,
-                        dead_letter_cause::wrong_generation);
-                w.envelopes_.dispose(*e);
+                refuse_generation(w, s, *e);
                 continue;
             }
             t.sender_ = e->sender.read();
             if (system.trace_ != nullptr) [[unlikely]]
-                trace(system, *e, t.self());
+                trace(*system.trace_, *e, t.self());
             const middleware_chain* chain =
                 system.chain_.load(actor_scheduler::installed.acquire());
-            const handled done = chain == nullptr ? s.acts()->receive(t, s.user_state(), *e)
-                                                  : run_chain(t, *e, *chain);
-            if (done.what == handled::kind::deferred) [[unlikely]] {
-                // Kept, and tried again when the actor is resumed; a middleware that defers without
-                // suspending would be asked again at once, so the run ends here.
-                s.put_back(*e);
-                more = true;
-                break;
+            const handled done =
+                chain == nullptr ? acts->receive(t, s.user_state(), *e) : run_chain(t, *e, *chain);
+            if (!done.is_ok()) [[unlikely]] {
+                if (done.what() == handled::kind::deferred) {
+                    // Kept, and tried again when the actor is resumed, or in a later run.
+                    s.put_back(*e);
+                    result.outcome = invoke_outcome::yielded;
+                    break;
+                }
+                fail(t, done.why());
+                failed = true;
             }
             ++result.processed;
             w.envelopes_.dispose(*e);
-            if (done.what == handled::kind::failed) [[unlikely]] {
-                fail(t, done.why);
-                failed = true;
-            }
             if (s.has_system_messages()) [[unlikely]]
                 budget.count_continuations(run_system(t));
             if (!s.state().should_process()) [[unlikely]]
                 break;
-            if (!budget.go_on(w.sends_)) {
-                more = s.owner_has_user();
+            if (!budget.go_on(w.lanes_.sends())) [[unlikely]] {
+                if (s.owner_has_user())
+                    result.outcome = invoke_outcome::yielded;
                 break;
             }
         }
+        if (s.state().should_process()) [[likely]]
+            return result;
     }
     if (s.state().closing())
         result.outcome = invoke_outcome::stopped;
-    else if (failed)
-        result.outcome = invoke_outcome::failed;
-    else if (s.state().suspended())
-        result.outcome = invoke_outcome::suspended;
-    else if (more)
-        result.outcome = invoke_outcome::yielded;
+    else
+        result.outcome = failed ? invoke_outcome::failed : invoke_outcome::suspended;
     return result;
 }
 
-void invoker::trace(actor_scheduler& system, envelope& e, mailbox_index self) noexcept {
+void invoker::trace(tracer& to, envelope& e, mailbox_index self) noexcept {
     if ((e.flags.read() & envelope::has_span) == 0 || e.span() == 0)
         return;
-    system.trace_->mark(e.span(), tracer::point::dequeue, self);
-    system.trace_->mark(e.span(), tracer::point::invoke, self);
+    to.mark(e.span(), tracer::point::dequeue, self);
+    to.mark(e.span(), tracer::point::invoke, self);
 }
 
 namespace {
@@ -249,7 +263,8 @@ struct leftovers_sink {
 void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
     const mailbox_index who = system.slots_.index_of(s);
     if (s.waits) {
-        (void)system.suspensions_.forget(who);
+        while (system.suspensions_.forget(who)) {
+        }
         s.waits = false;
     }
     // Stop order (CO-5): the actor's state, then its mailbox, then its place in the registry.

@@ -62,6 +62,9 @@ bool suspensions::add(mailbox_index who, suspend_reason reason, const resume_con
         return false;
     const instant now = time_ != nullptr ? time_->now() : instant{};
     const port::lock_guard held(mutex_);
+    const auto is_stale = [this](lane_entry e) { return records_[e.slot].stamp != e.ticket; };
+    if ((timed || limited) && !deadlines_.make_room(is_stale))
+        return false;
     const std::uint32_t index = take_record();
     if (index == none)
         return false;
@@ -98,8 +101,7 @@ bool suspensions::add(mailbox_index who, suspend_reason reason, const resume_con
             at.ns() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())
                 ? std::numeric_limits<std::int64_t>::max()
                 : static_cast<std::int64_t>(at.ns());
-        deadlines_.push({key, next_number_++, {index, r.stamp}},
-                        [this](lane_entry e) { return records_[e.slot].stamp != e.ticket; });
+        deadlines_.push({key, next_number_++, {index, r.stamp}}, is_stale);
         timed_count_.store(deadlines_.size(), std::memory_order_relaxed);
     }
     ++metrics_.suspended;

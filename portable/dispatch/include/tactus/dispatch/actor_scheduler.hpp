@@ -104,10 +104,10 @@ public:
         slot& s = **taken;
         const handled made =
             call_user([&] { ::new (s.user_state()) State(std::forward<Args>(args)...); });
-        if (made.what != handled::kind::ok) {
+        if (!made.is_ok()) {
             abandon_spawn(s, w);
             return std::unexpected(
-                spawn_error{spawn_error::kind::constructor_failed, made.why.what});
+                spawn_error{spawn_error::kind::constructor_failed, made.why().what});
         }
         return end_spawn(s, w);
     }
@@ -137,13 +137,31 @@ public:
     /// As tell, from one of the workers.
     template <class M>
     void tell_from(worker& w, mailbox_index to, M&& message, const send_options& o) noexcept {
-        if (!has(to)) [[unlikely]] {
-            tell_from_outside(to, std::forward<M>(message), o);
-            return;
+        using type = std::remove_cvref_t<M>;
+        if constexpr (envelope::fits<type>(0)) {
+            // The short way: one of ours, alive, an envelope at hand, nothing special.
+            const std::uint32_t number = to.slot - w.first_slot_;
+            if (number < slot_limit_.load(std::memory_order_relaxed) && !watched_ &&
+                o.deadline == 0) [[likely]] {
+                slot& s = w.slot_base_[number];
+                envelope* e = s.generation() == to.generation ? w.envelopes_.take() : nullptr;
+                if (e != nullptr) [[likely]] {
+                    e->fill<type>(std::forward<M>(message), o.sender, to.generation);
+                    if (w.lanes_.count_send()) [[unlikely]]
+                        coordinator_.publish(w.lanes_);
+                    const enqueued result = s.enqueue(*e);
+                    if (result == enqueued::accepted)
+                        return;
+                    if (result == enqueued::submit) [[likely]] {
+                        coordinator_.submit_ready(s, &w.lanes_);
+                        return;
+                    }
+                    refused_late(&w, to, *e);
+                    return;
+                }
+            }
         }
-        const sent result = deliver(&w, to, std::forward<M>(message), o);
-        if (result != sent::accepted) [[unlikely]]
-            dead_letter(&w, to, std::forward<M>(message), o, result);
+        tell_slowly(w, to, std::forward<M>(message), o);
     }
 
     /// A system message; false when the mailbox is closed or stale, and then it was reported as a dead
@@ -278,8 +296,8 @@ private:
             e->set_deadline(o.deadline);
         if (watched_) [[unlikely]]
             watch_enqueue(*e, to, o.sender);
-        if (w != nullptr)
-            ++w->sends_;
+        if (w != nullptr && w->lanes_.count_send())
+            coordinator_.publish(w->lanes_);
         switch (s.enqueue(*e)) {
         case enqueued::accepted:
             return sent::accepted;
@@ -292,12 +310,26 @@ private:
         case enqueued::closed:
             break;
         }
-        return refused_late(w, *e, std::forward<M>(message));
+        return give_back(w, *e, std::forward<M>(message));
     }
+
+    template <class M>
+    [[gnu::noinline]] void tell_slowly(worker& w, mailbox_index to, M&& message,
+                                       const send_options& o) noexcept {
+        if (!has(to)) {
+            tell_from_outside(to, std::forward<M>(message), o);
+            return;
+        }
+        const sent result = deliver(&w, to, std::forward<M>(message), o);
+        if (result != sent::accepted)
+            dead_letter(&w, to, std::forward<M>(message), o, result);
+    }
+    /// The mailbox was closed between the look and the push.
+    void refused_late(worker* w, mailbox_index to, envelope& e) noexcept;
 
     /// The mailbox was closed between the look and the push: the message goes back where it was.
     template <class M>
-    [[nodiscard]] sent refused_late(worker* w, envelope& e, M&& message) noexcept {
+    [[nodiscard]] sent give_back(worker* w, envelope& e, M&& message) noexcept {
         using type = std::remove_cvref_t<M>;
         if constexpr (std::is_rvalue_reference_v<M&&> && std::is_move_assignable_v<type>)
             message = std::move(*static_cast<type*>(e.payload()));
@@ -371,6 +403,7 @@ private:
     class tracer* trace_;
     std::uint32_t throughput_;  // 0: the default rule
     duration throughput_deadline_;
+    bool looks_at_clock_;  // a throughput deadline was given, and a clock
     suspensions suspensions_;
     coordinator coordinator_;
     worker** workers_;

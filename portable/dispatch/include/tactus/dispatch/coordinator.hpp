@@ -113,6 +113,12 @@ public:
         if (displaced.valid())
             push_ring(displaced, *from);
     }
+    /// Puts what a run made ready, and kept to itself, where others can take it: at the end of the run,
+    /// and when count_send says so.
+    void publish(worker_lanes& w) noexcept {
+        if (!w.later_.empty()) [[unlikely]]
+            publish_later(w);
+    }
     /// Puts a mailbox that has run at the end of the worker's ring.
     void requeue(slot& s, worker_lanes* from) noexcept;
     /// A system message was pushed to a mailbox that was queued or running already: if it waits in
@@ -124,7 +130,18 @@ public:
     // ---- for workers
 
     /// The mailbox to run now, taken out of its lane; nullptr when there is nothing.
-    [[nodiscard]] slot* next(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* next(worker_lanes& w) noexcept {
+        ++w.step_;
+        // Nearly always nothing is urgent, due or special: then it is the worker's own plain work.
+        if ((w.special_ | global_.urgent_hint() | due_->load(std::memory_order_relaxed)) == 0 &&
+            w.step_ % global_interval != 0) [[likely]] {
+            if (slot* s = next_plain(w)) [[likely]] {
+                ++w.certificate_.ready_dispatches;
+                return s;
+            }
+        }
+        return next_slowly(w);
+    }
     /// Spins a bounded time, then sleeps, until there may be something, or `stop` is set and
     /// wake_all was called.
     void await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept;
@@ -150,12 +167,21 @@ private:
     void push_ring(lane_entry e, worker_lanes& w) noexcept;
     void push_fresh(lane_entry e, worker_lanes& w) noexcept;
     void share_fresh(worker_lanes& w) noexcept;
+    void publish_later(worker_lanes& w) noexcept;
+    void push_shared(lane_entry e, worker_lanes& w) noexcept;
 
     /// The slot of an entry, if its registration still waited: the caller owns it then.
-    [[nodiscard]] slot* claim(lane_entry e, worker_lanes& w) noexcept;
+    [[nodiscard]] slot* claim(lane_entry e, worker_lanes& w) noexcept {
+        slot& s = slots_.at(e.slot);
+        if (ticket::take(s.ticket(), e.ticket)) [[likely]]
+            return &s;
+        ++w.stale_count_;
+        return nullptr;
+    }
     template <class Pop>
     [[nodiscard]] slot* first_current(worker_lanes& w, Pop&& pop) noexcept;
 
+    [[nodiscard]] slot* next_slowly(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_urgent(worker_lanes& w, bool cancel_allowed) noexcept;
     [[nodiscard]] slot* next_cancel(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_timed(worker_lanes& w) noexcept;
@@ -164,6 +190,35 @@ private:
     [[nodiscard]] slot* steal(worker_lanes& w) noexcept;
     [[nodiscard]] slot* steal_from(worker_lanes& victim, worker_lanes& w) noexcept;
     [[nodiscard]] bool ready_waits(const worker_lanes& w) const noexcept;
+
+    /// next, fresh and ring: what takes no lock.
+    [[nodiscard]] slot* next_plain(worker_lanes& w) noexcept {
+        if (w.next_streak_ >= next_streak_limit_ && w.ring_.looks_empty())
+            w.next_streak_ = 0;  // nobody waits
+        if (w.next_streak_ < next_streak_limit_) {
+            ++w.next_streak_;
+            if (w.next_.valid()) {
+                const lane_entry e = w.next_;
+                w.next_ = {};
+                if (slot* s = claim(e, w)) [[likely]]
+                    return s;
+            }
+            if (w.shared_ && w.fresh_.size() > 1 && idle_.anybody()) [[unlikely]]
+                share_fresh(w);
+            while (!w.fresh_.empty()) {
+                if (slot* s = claim(w.fresh_.pop_newest(), w)) [[likely]]
+                    return s;
+            }
+        }
+        w.next_streak_ = 0;
+        for (;;) {
+            const lane_entry e = w.ring_.pop();
+            if (!e.valid())
+                return nullptr;
+            if (slot* s = claim(e, w)) [[likely]]
+                return s;
+        }
+    }
 
     slot* dispatched(slot* s, worker_lanes& w, lane from, bool stolen = false) noexcept;
     void run_timers(worker_lanes& w) noexcept;
@@ -175,6 +230,7 @@ private:
     registry& slots_;
     const clock* time_;
     timer_phase* timers_;
+    const port::atomic<std::uint32_t>* due_;  // of the timers, or one that is never set
     governor* advice_;
     load_probe* load_;
     kernel_events* events_;
@@ -189,6 +245,8 @@ private:
     bool every_dispatch_reads_clock_;
     worker_lanes* visitor_ = nullptr;
     port::mutex visitor_mutex_;
+
+    const port::atomic<std::uint32_t> never_due_{0};
 
     // Written by whoever waits for work without being a worker, and by who makes some.
     static constexpr port::edge signal{"coordinator-signal"};

@@ -36,6 +36,9 @@ public:
     /// Does what is due. Several workers may call at once; all but one may return at once.
     virtual void run_due(instant now) noexcept = 0;
 
+    /// For who looks very often.
+    [[nodiscard]] const port::atomic<std::uint32_t>& due_flag() const noexcept { return due_; }
+
 protected:
     ~timer_phase() = default;
     void clear_due() noexcept { due_.store(0, std::memory_order_relaxed); }

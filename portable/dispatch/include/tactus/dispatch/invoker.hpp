@@ -42,7 +42,9 @@ private:
     [[nodiscard]] static handled run_chain(turn& t, envelope& e,
                                            const middleware_chain& chain) noexcept;
     static void fail(turn& t, const failure& why) noexcept;
-    static void trace(actor_scheduler& system, envelope& e, mailbox_index self) noexcept;
+    static void trace(tracer& to, envelope& e, mailbox_index self) noexcept;
+    static std::uint32_t prologue(turn& t) noexcept;
+    static void refuse_generation(worker& w, slot& s, envelope& e) noexcept;
 };
 
 }  // namespace tactus::inline v0

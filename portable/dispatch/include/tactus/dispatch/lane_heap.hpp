@@ -49,6 +49,16 @@ public:
         entries_[size_] = e;
         sift_up(size_++);
     }
+    /// Makes room for one more, dropping what is stale before asking for memory; false when neither
+    /// helps.
+    template <class IsStale>
+    [[nodiscard]] bool make_room(IsStale&& is_stale) noexcept {
+        if (size_ < capacity_) [[likely]]
+            return true;
+        drop_if(is_stale);
+        // Half full or more: the next such search would come soon.
+        return (size_ > capacity_ / 2 && grow()) || size_ < capacity_;
+    }
     /// Requires: not empty.
     [[nodiscard]] keyed_entry pop() noexcept {
         const keyed_entry first = entries_[0];

@@ -38,8 +38,7 @@ public:
 
     [[nodiscard]] handled before(turn& t, envelope& e) noexcept override {
         return call_user([&]() -> handled {
-            return user_.before(t, e) == verdict::defer ? handled{handled::kind::deferred, {}}
-                                                        : handled::ok();
+            return user_.before(t, e) == verdict::defer ? handled::deferred() : handled::ok();
         });
     }
     [[nodiscard]] handled after(turn& t, envelope& e, const handled& result) noexcept override {

@@ -19,7 +19,7 @@ namespace tactus::inline v0 {
 class actor_scheduler;
 
 struct send_options {
-    mailbox_index sender;
+    mailbox_index sender = {};
     std::int64_t deadline = 0;  // nanoseconds of the system's clock; 0: none (LN-8)
 };
 
@@ -72,11 +72,13 @@ private:
         worker* current = nullptr;
     };
 
+    // What every send reads, together.
     actor_scheduler& system_;
+    slot* slot_base_;
+    std::uint32_t first_slot_;  // the slot word of slot 0
     worker_lanes lanes_;
     envelope_cache envelopes_;
     slot_cache slots_;
-    std::uint32_t sends_ = 0;  // in the run going on
     // Written by the owner, read by anybody who counts.
     port::atomic<std::uint32_t> spawned_{0};
     port::atomic<std::uint32_t> ended_{0};

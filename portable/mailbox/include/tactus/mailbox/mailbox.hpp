@@ -160,6 +160,7 @@ public:
         }
         batch_ = nullptr;
         batch_count_ = 0;
+        kept_.store(0, std::memory_order_relaxed);  // ordered by the state word
         state_.finish_close();
         return left;
     }

@@ -3,8 +3,8 @@
 // System messages: what the runtime tells an actor about its life, and the lists they form.
 //
 // A system message cannot fail for memory: its node is part of the cell or of the watch entry that
-// causes it, made when the actor was spawned or the watch began (SQ-3). What cannot be embedded uses
-// an envelope of the reserve (SQ-5).
+// causes it, made when the actor was spawned or the watch began (SQ-3). What cannot be embedded
+// uses an envelope of the reserve (SQ-5).
 //
 // A chain is either newest first, as it lies in the queue, or oldest first, as it is handled; two
 // types, so that nobody handles one in the wrong order.

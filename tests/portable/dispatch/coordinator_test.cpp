@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: the coordinator by index, as an executor of one's own would use it (CO-1 ... CO-3).
+// Method: TC-F01 ... F04, F11 and poll_wait_signal on a system driven by hand.
+#include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/invoker.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernel_rig.hpp"
+#include "portable_test.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using tactus_test::kernel_rig;
+using tactus_test::number;
+
+namespace {
+
+struct drained {
+    mailbox_index out[16];
+    std::size_t count = 0;
+};
+drained drain(kernel_rig& rig, std::size_t max) {
+    drained d;
+    d.count = rig->order().drain_ready_cycle(std::span(d.out).first(max));
+    return d;
+}
+void report(kernel_rig& rig, mailbox_index who, invoke_result result) {
+    EXPECT_TRUE(rig->order().handle_invoke_result(who, result));
+}
+
+/// What whoever is elected does.
+void invoker_finalize(kernel_rig& rig, mailbox_index who) {
+    const worker::binding bound(rig->worker_at(0));
+    invoker::finalize(*rig, &rig->worker_at(0), rig.at(who));
+}
+constexpr std::uint32_t kernel_slots_beyond = tactus_test::kernel_slots + 1;
+
+class flag_waker final : public waker {
+public:
+    void wake() noexcept override { ++woken; }
+    unsigned woken = 0;
+};
+
+}  // namespace
+
+TEST(coordinator, TC_F01_registering_twice_drains_once) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    EXPECT_TRUE(rig->order().register_ready(a));
+    EXPECT_FALSE(rig->order().register_ready(a));
+    const drained d = drain(rig, 10);
+    EXPECT_EQ(d.count, 1u);
+    EXPECT_EQ(d.out[0], a);
+    EXPECT_FALSE(rig->order().register_ready(a));  // it runs: handled in this run or one more
+    report(rig, a, {});
+    EXPECT_TRUE(rig->order().register_ready(a));
+}
+
+TEST(coordinator, TC_F02_drains_in_order_and_never_more_than_asked) {
+    kernel_rig rig;
+    mailbox_index all[5];
+    for (mailbox_index& a : all) {
+        a = rig.spawn();
+        EXPECT_TRUE(rig->order().register_ready(a));
+    }
+    const std::size_t bytes = rig.memory.live_bytes;
+    const drained first = drain(rig, 3);
+    const drained rest = drain(rig, 10);
+    EXPECT_EQ(first.count, 3u);
+    EXPECT_EQ(rest.count, 2u);
+    for (unsigned i = 0; i < 3; ++i)
+        EXPECT_EQ(first.out[i], all[i]);
+    for (unsigned i = 0; i < 2; ++i)
+        EXPECT_EQ(rest.out[i], all[3 + i]);
+    EXPECT_EQ(rig.memory.live_bytes, bytes);  // CO-1: no allocation
+    EXPECT_EQ(drain(rig, 10).count, 0u);
+    for (const mailbox_index a : all)
+        report(rig, a, {});
+}
+
+TEST(coordinator, TC_F03_unregistering_takes_it_out) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    EXPECT_EQ(rig->order().unregister(a), unregistered::did_not_wait);
+    EXPECT_TRUE(rig->order().register_ready(a));
+    EXPECT_EQ(rig->order().unregister(a), unregistered::idle);
+    EXPECT_EQ(rig->order().unregister(a), unregistered::did_not_wait);
+    EXPECT_EQ(drain(rig, 10).count, 0u);
+    EXPECT_TRUE(rig->order().register_ready(a));  // and it can be registered again
+    EXPECT_EQ(drain(rig, 10).count, 1u);
+    EXPECT_EQ(rig->order().unregister(a), unregistered::did_not_wait);  // it runs
+    report(rig, a, {});
+}
+
+TEST(coordinator, unregistering_what_is_to_be_closed_elects_the_caller) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    rig.tell(a, {1});
+    EXPECT_TRUE(rig->stop(a));
+    EXPECT_EQ(rig.events.closed_count, 0u);  // whoever runs it would
+    EXPECT_EQ(rig->order().unregister(a), unregistered::finalize);
+    invoker_finalize(rig, a);
+    EXPECT_EQ(rig.events.closed_count, 1u);
+    EXPECT_TRUE(tactus_test::journal().is({tactus_test::dead + 1, tactus_test::closed}));
+}
+
+TEST(coordinator, TC_F04_results_decide_whether_it_is_drained_again) {
+    struct row {
+        invoke_result result;
+        bool suspend;
+        bool again;
+    };
+    const row table[] = {
+        {{invoke_outcome::completed, true, 1}, false, true},
+        {{invoke_outcome::yielded, false, 1}, false, true},
+        {{invoke_outcome::completed, false, 0}, false, false},
+        {{invoke_outcome::suspended, false, 1}, true, false},
+    };
+    for (const row& r : table) {
+        kernel_rig rig;
+        const mailbox_index a = rig.spawn();
+        EXPECT_TRUE(rig->order().register_ready(a));
+        EXPECT_EQ(drain(rig, 10).count, 1u);
+        if (r.suspend) {
+            EXPECT_TRUE(rig->suspend(a, suspension::await));
+        }
+        report(rig, a, r.result);
+        const drained again = drain(rig, 10);
+        EXPECT_EQ(again.count, r.again ? 1u : 0u);
+        if (r.again)
+            report(rig, a, {});
+    }
+}
+
+// CO-3: stopped is the caller's to finalize.
+TEST(coordinator, TC_F04_a_stopped_one_is_left_to_the_caller_and_not_drained_again) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    EXPECT_TRUE(rig->order().register_ready(a));
+    EXPECT_EQ(drain(rig, 10).count, 1u);
+    EXPECT_TRUE(rig->stop(a));
+    EXPECT_FALSE(rig->order().handle_invoke_result(a, {invoke_outcome::stopped, false, 0}));
+    invoker_finalize(rig, a);
+    EXPECT_EQ(drain(rig, 10).count, 0u);
+    EXPECT_FALSE(rig->order().register_ready(a));
+}
+
+// CO-2: a message that came during the run brings it in exactly once more.
+TEST(coordinator, an_enqueue_during_a_run_is_one_more_run) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    EXPECT_TRUE(rig->order().register_ready(a));
+    EXPECT_EQ(drain(rig, 10).count, 1u);
+    rig.tell(a, {1, 2, 3});
+    EXPECT_EQ(drain(rig, 10).count, 0u);  // it runs: never twice at once
+    report(rig, a, {});
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(tactus_test::journal().is({1, 2, 3}));
+}
+
+// CO-3: suspended, a system message still brings it in.
+TEST(coordinator, a_suspended_one_comes_in_for_system_messages_only) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn<tactus_test::system_actor>();
+    EXPECT_TRUE(rig->suspend(a, suspension::await));
+    rig.tell(a, {1});
+    EXPECT_EQ(rig.run(), 0u);
+    tactus_test::signal_node m(system_kind::watch, 7);
+    EXPECT_TRUE(rig->send_system(a, m));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(tactus_test::journal().is({tactus_test::system + 7}));
+    EXPECT_TRUE(rig->resume(a, suspension::await));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(tactus_test::journal().is({1}));
+}
+
+TEST(coordinator, TC_F11_a_batch_of_zero_and_indices_at_the_limit_do_nothing) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    EXPECT_TRUE(rig->order().register_ready(a));
+    EXPECT_EQ(drain(rig, 0).count, 0u);
+    constexpr std::uint32_t max = 0xffff'ffff;
+    for (const mailbox_index bad :
+         {mailbox_index{max, max}, mailbox_index{max, 1}, mailbox_index{}, mailbox_index{a.slot, 0},
+          a.with_generation(max), mailbox_index{a.slot + kernel_slots_beyond, 1}}) {
+        EXPECT_FALSE(rig->order().register_ready(bad));
+        EXPECT_EQ(rig->order().unregister(bad), unregistered::did_not_wait);
+    }
+    EXPECT_EQ(drain(rig, 10).count, 1u);
+    report(rig, a, {});
+}
+
+// CO-1
+TEST(coordinator, poll_wait_signal_wakes_once_when_something_is_ready) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    flag_waker w;
+    EXPECT_FALSE(rig->order().poll_wait_signal(w));
+    EXPECT_EQ(w.woken, 0u);
+    rig.tell(a, {1});
+    EXPECT_EQ(w.woken, 1u);
+    rig.tell(rig.spawn(), {2});
+    EXPECT_EQ(w.woken, 1u);  // once per registration
+    EXPECT_TRUE(rig->order().poll_wait_signal(w));
+    EXPECT_EQ(rig.run(), 2u);
+    rig.tell(a, {3});
+    EXPECT_EQ(w.woken, 1u);  // what was said to be ready needs no wake
+    EXPECT_EQ(rig.run(), 1u);
+}
+
+TEST(coordinator, a_later_waiter_replaces_an_earlier_one) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    flag_waker first;
+    flag_waker second;
+    EXPECT_FALSE(rig->order().poll_wait_signal(first));
+    EXPECT_FALSE(rig->order().poll_wait_signal(second));
+    rig.tell(a, {1});
+    EXPECT_EQ(first.woken, 0u);
+    EXPECT_EQ(second.woken, 1u);
+}
+
+// EX-7: a task wakes the waiter too.
+TEST(coordinator, a_task_wakes_the_waiter) {
+    kernel_rig rig;
+    flag_waker w;
+    EXPECT_FALSE(rig->order().poll_wait_signal(w));
+    task_of t([] {});
+    rig->execute(t);
+    EXPECT_EQ(w.woken, 1u);
+    EXPECT_EQ(rig.run(), 1u);
+}
+
+// LN-9: may run before its deadline; late ones are counted and reported.
+TEST(coordinator, missed_deadlines_are_counted_and_reported) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    const mailbox_index b = rig.spawn();
+    actor_scheduler::tell(a, number{1}, {.deadline = 1'000});
+    actor_scheduler::tell(b, number{2}, {.deadline = 500});
+    EXPECT_EQ(rig.run(), 2u);  // at once, the earlier first
+    EXPECT_TRUE(tactus_test::journal().is({2, 1}));
+    EXPECT_EQ(rig.events.missed, 0u);
+    actor_scheduler::tell(a, number{3}, {.deadline = 1'000});
+    rig.time.advance(duration::from_ns(1'000));
+    EXPECT_EQ(rig.run(), 1u);  // at its deadline: not late
+    EXPECT_EQ(rig.events.missed, 0u);
+    actor_scheduler::tell(a, number{4}, {.deadline = 1'001});
+    rig.time.advance(duration::from_ns(6));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_EQ(rig.events.missed, 1u);
+    EXPECT_EQ(rig.events.last_late, a);
+    EXPECT_EQ(rig.events.last_late_ns, 5);
+    EXPECT_EQ(rig->order().deadline_misses(), 1u);
+    EXPECT_EQ(rig->worker_at(0).lanes().certificate().timed_dispatches, 4u);
+}

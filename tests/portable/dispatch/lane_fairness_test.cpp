@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: no lane starves another, and the certificate says so (LN-2, LN-6; INV-SC-04, INV-SC-06).
+// Method: scripts with their certificates; the reference's own scenarios by their witness.
+#include <tactus/dispatch/coordinator.hpp>
+
+#include <cstdint>
+
+#include "lane_rig.hpp"
+#include "portable_test.hpp"
+#include "vectors.hpp"
+
+namespace vectors = tactus_test::vectors;
+using tactus_test::lane_rig;
+using tactus_test::rig_slots;
+
+namespace {
+
+/// As many of the first `count` mailboxes as there are wait in cancel; the others follow as room is.
+unsigned take_all(lane_rig& rig, unsigned worker = 0) {
+    unsigned count = 0;
+    while (rig.take(worker) != lane_rig::nothing)
+        ++count;
+    return count;
+}
+
+}  // namespace
+
+// sc-cancel-streak-001, INV-SC-04
+TEST(lane_fairness, streaks_keep_every_limit_with_three_times_as_many_cancels) {
+    for (const unsigned limit : {1u, 2u, 4u, 8u, 16u}) {
+        if (3 * limit + 1 > rig_slots)
+            continue;
+        for (const bool local : {false, true}) {
+            lane_rig rig({.cancel_limit = limit});
+            auto* from = local ? &rig.worker() : nullptr;
+            for (unsigned n = 0; n < 3 * limit; ++n)
+                rig.cancel(n, from);
+            rig.ready(3 * limit, from);
+            unsigned before_ready = 0;
+            while (rig.take() != static_cast<int>(3 * limit))
+                ++before_ready;
+            EXPECT_EQ(before_ready, limit);
+            EXPECT_EQ(take_all(rig), 2 * limit);
+            EXPECT_EQ(rig.certificate().observed_max_cancel_streak, limit);
+            EXPECT_EQ(rig.certificate().base_limit_exceedances, 0u);
+            EXPECT_TRUE(rig.certificate().holds());
+        }
+    }
+}
+
+TEST(lane_fairness, limit_two_lets_ready_work_be_third) {
+    lane_rig rig({.cancel_limit = 2});
+    for (const unsigned n : {0u, 1u, 2u})
+        rig.cancel(n, &rig.worker());
+    rig.ready(3, &rig.worker());
+    EXPECT_TRUE(rig.takes({0, 1, 3, 2}));
+}
+
+// The reference's own scenario: order, certificate and witness.
+TEST(lane_fairness, twenty_cancels_and_one_ready_at_the_default_limit) {
+    lane_rig rig;
+    for (unsigned n = 0; n < 20; ++n)
+        rig.cancel(n);
+    rig.ready(20);
+    for (int n = 0; n < 16; ++n)
+        EXPECT_TRUE(rig.takes({n}));
+    EXPECT_TRUE(rig.takes({20, 16, 17, 18, 19}));  // within 17
+    EXPECT_EQ(rig.certificate().witness(), vectors::witness_of_own_test_default16_20c_1r.hash);
+}
+
+TEST(lane_fairness, the_reference_scenario_12c_6r_limit4_has_its_witness) {
+    lane_rig rig({.cancel_limit = 4});
+    for (unsigned n = 0; n < 12; ++n)
+        rig.cancel(n);
+    for (unsigned n = 12; n < 18; ++n)
+        rig.ready(n);
+    EXPECT_TRUE(rig.takes({0, 1, 2, 3, 12, 4, 5, 6, 7, 13, 8, 9, 10, 11, 14, 15, 16, 17}));
+    EXPECT_EQ(rig.certificate().witness(), vectors::witness_of_own_test_cert_12c_6r_limit4.hash);
+}
+
+TEST(lane_fairness, the_reference_scenario_cancel_streak_4_has_its_witness) {
+    lane_rig rig({.cancel_limit = 4});
+    for (unsigned n = 10; n < 20; ++n)
+        rig.cancel(n);
+    for (unsigned n = 1; n <= 3; ++n)
+        rig.ready(n);
+    EXPECT_TRUE(rig.takes({10, 11, 12, 13, 1, 14, 15, 16, 17, 2, 18, 19, 3, -1, -1}));
+    EXPECT_EQ(rig.certificate().witness(), vectors::witness_of_cancel_streak_4.hash);
+}
+
+// LN-2: with nothing else a fallback cancel, and the streak becomes 1 (S2).
+TEST(lane_fairness, the_reference_scenario_cancel_only_fallback_4_has_its_witness) {
+    lane_rig rig({.cancel_limit = 4});
+    for (unsigned n = 10; n < 20; ++n)
+        rig.cancel(n);
+    EXPECT_TRUE(rig.takes({10, 11, 12, 13, 14, 15, 16, 17, 18, 19, -1, -1}));
+    EXPECT_EQ(rig.certificate().fallback_cancel_dispatches, 2u);
+    EXPECT_EQ(rig.certificate().witness(), vectors::witness_of_cancel_only_fallback_4.hash);
+}
+
+TEST(lane_fairness, six_cancels_alone_with_limit_two_all_run_without_exceedance) {
+    lane_rig rig({.cancel_limit = 2});
+    for (unsigned n = 0; n < 6; ++n)
+        rig.cancel(n, &rig.worker());
+    EXPECT_EQ(take_all(rig), 6u);
+    EXPECT_GT(rig.certificate().fallback_cancel_dispatches, 0u);
+    EXPECT_EQ(rig.certificate().effective_limit_exceedances, 0u);
+    EXPECT_TRUE(rig.certificate().holds());
+}
+
+// S2: a ready one that comes after a fallback waits for at most the limit.
+TEST(lane_fairness, after_a_fallback_new_ready_work_runs_within_the_limit) {
+    lane_rig rig({.cancel_limit = 3});
+    for (unsigned n = 0; n < 12; ++n)
+        rig.cancel(n);
+    EXPECT_TRUE(rig.takes({0, 1, 2, 3}));  // the fourth by fallback
+    EXPECT_EQ(rig.certificate().fallback_cancel_dispatches, 1u);
+    rig.ready(20);
+    EXPECT_TRUE(rig.takes({4, 5, 20, 6}));
+}
+
+// S2: reset by timed and by ready.
+TEST(lane_fairness, any_other_dispatch_ends_the_streak) {
+    lane_rig rig({.cancel_limit = 2});
+    for (unsigned n = 0; n < 8; ++n)
+        rig.cancel(n);
+    rig.timed(10, 1);
+    EXPECT_TRUE(rig.takes({0, 1, 10, 2, 3}));
+    rig.ready(11);
+    EXPECT_TRUE(rig.takes({11, 4, 5}));
+    rig.timed(10, 1);
+    rig.ready(11);
+    EXPECT_TRUE(rig.takes({10, 6, 7, 11}));  // timed before ready, and one is enough
+    EXPECT_EQ(rig.certificate().observed_max_cancel_streak, 2u);
+}
+
+// LN-2: and parking does.
+TEST(lane_fairness, parking_ends_the_streak) {
+    lane_rig rig({.cancel_limit = 2});
+    rig.cancel(0);
+    rig.cancel(1);
+    EXPECT_TRUE(rig.takes({0, 1}));
+    EXPECT_TRUE(rig.idle());
+    const tactus::port::atomic<std::uint32_t> stop{1};  // goes to sleep and is told at once
+    rig.order().await_work(rig.worker(), stop);
+    rig.cancel(2);
+    rig.cancel(3);
+    rig.ready(4);
+    EXPECT_TRUE(rig.takes({2, 3, 4}));
+    EXPECT_EQ(rig.certificate().fallback_cancel_dispatches, 0u);
+    EXPECT_FALSE(rig.order().idle().anybody());
+}
+
+// LN-2, S18
+TEST(lane_fairness, ready_work_runs_after_64_timed_in_a_row) {
+    for (const bool local : {false, true}) {
+        lane_rig rig;
+        auto* from = local ? &rig.worker() : nullptr;
+        rig.ready(1, from);
+        rig.timed(2, 0, from);
+        unsigned before = 0;
+        while (rig.take() == 2) {
+            ++before;
+            rig.timed(2, 0, from);
+        }
+        EXPECT_EQ(before, 64u);
+        EXPECT_TRUE(rig.takes({2}));
+        EXPECT_TRUE(rig.idle());
+    }
+}
+
+TEST(lane_fairness, timed_work_alone_is_not_held_back) {
+    lane_rig rig;
+    for (unsigned i = 0; i < 200; ++i) {
+        rig.timed(2, 0);
+        ASSERT_EQ(rig.take(), 2);
+    }
+    EXPECT_EQ(rig.certificate().timed_dispatches, 200u);
+}
+
+// LN-3 and LN-2 together: what only looks like ready work does not hide timed work.
+TEST(lane_fairness, an_entry_left_behind_does_not_hide_timed_work_after_a_streak) {
+    lane_rig rig;
+    rig.ready(1);
+    rig.order().promote(rig.at(1), nullptr);
+    EXPECT_TRUE(rig.takes({1}));
+    for (unsigned i = 0; i < 100; ++i) {
+        rig.timed(2, 0);
+        ASSERT_EQ(rig.take(), 2);
+    }
+}
+
+// LN-6: also when the cancels are another worker's.
+TEST(lane_fairness, taking_over_anothers_cancels_keeps_the_limit) {
+    lane_rig rig({.workers = 2, .cancel_limit = 2});
+    for (unsigned n = 0; n < 2; ++n)
+        rig.cancel(n, &rig.worker(1));
+    EXPECT_TRUE(rig.takes({0, 1}, 1));
+    for (unsigned n = 2; n < 8; ++n)
+        rig.cancel(n, &rig.worker(0));
+    EXPECT_EQ(take_all(rig, 1), 6u);
+    EXPECT_TRUE(rig.certificate(1).holds());
+    EXPECT_EQ(rig.certificate(1).observed_max_cancel_streak, 2u);
+    EXPECT_GT(rig.certificate(1).fallback_cancel_dispatches, 0u);
+}
+
+// INV-SC-06, sc-certificate-001
+TEST(lane_fairness, the_same_program_twice_has_the_same_certificates) {
+    std::uint64_t witness[2] = {};
+    std::uint64_t schedule[2] = {};
+    for (unsigned run = 0; run < 2; ++run) {
+        lane_rig rig({.workers = 2, .seed = 42, .certify = true});
+        for (unsigned n = 0; n < 12; ++n) {
+            auto* from = n % 3 == 0 ? nullptr : &rig.worker(n % 2);
+            if (n % 4 == 0)
+                rig.cancel(n, from);
+            else if (n % 4 == 1)
+                rig.timed(n, 40 - std::int64_t{n}, from);
+            else
+                rig.ready(n, from, n % 4 == 2 ? 128 : 60);
+        }
+        for (unsigned i = 0; i < 14; ++i)
+            (void)rig.take(i % 2);
+        witness[run] = rig.certificate(0).witness() ^ (rig.certificate(1).witness() << 1);
+        schedule[run] =
+            rig.worker(0).schedule().hash() ^ (rig.worker(1).schedule().hash() << 1);
+        EXPECT_EQ(rig.worker(0).schedule().decisions(), rig.worker(0).dispatch_count());
+    }
+    EXPECT_EQ(witness[0], witness[1]);
+    EXPECT_EQ(schedule[0], schedule[1]);
+}
+
+// DT-2: what the worker keeps is what anybody can compute from the trace.
+TEST(lane_fairness, the_schedule_certificate_is_the_chain_of_dispatches) {
+    lane_rig rig({.certify = true});
+    rig.cancel(1);
+    rig.timed(2, 5);
+    rig.ready(3);
+    EXPECT_TRUE(rig.takes({1, 2, 3, -1}));
+    tactus::schedule_certificate expected;
+    expected.add(1, 1, 0, 1);
+    expected.add(2, 1, 1, 2);
+    expected.add(3, 1, 2, 3);
+    EXPECT_TRUE(rig.worker().schedule() == expected);
+}

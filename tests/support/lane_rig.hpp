@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A coordinator with its registry and workers' lanes, driven by one thread, and a script language:
+// `ready(3)` makes mailbox 3 wait, `takes(w, {3, 1})` says what must come out, in order.
+//
+// Mailboxes are opened and not fresh, so that they go where any other actor goes; `fresh(n)` makes
+// one new again. One rig at a time: the memory is static, as a board has little.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <new>
+#include <optional>
+
+#include <tactus/base/memory_region.hpp>
+#include <tactus/dispatch/coordinator.hpp>
+
+#include "portable_test.hpp"
+#include "test_memory.hpp"
+
+namespace tactus_test {
+
+inline constexpr unsigned rig_slots = board::roomy ? 80 : 24;
+
+class lane_rig {
+public:
+    static constexpr unsigned workers_max = 4;
+    struct options {
+        std::uint32_t workers = 1;
+        std::uint32_t cancel_limit = 16;
+        std::uint32_t timed_limit = 64;
+        std::uint64_t seed = 1;
+        tactus::clock* time = nullptr;
+        tactus::timer_phase* timers = nullptr;
+        tactus::governor* advice = nullptr;
+        tactus::load_probe* load = nullptr;
+        tactus::kernel_events* events = nullptr;
+        bool certify = false;
+    };
+
+    lane_rig() noexcept : lane_rig(options{}) {}
+    explicit lane_rig(const options& o) noexcept
+        : memory_({heap(), heap_size}),
+          region_({places(), rig_slots * sizeof(tactus::slot)}),
+          slots_({.memory = &region_, .capacity = rig_slots, .magazine_size = 1}),
+          cache_(slots_.shared()),
+          order_({.memory = &memory_,
+                  .slots = &slots_,
+                  .time = o.time,
+                  .timers = o.timers,
+                  .advice = o.advice,
+                  .load = o.load,
+                  .events = o.events,
+                  .worker_count = o.workers,
+                  .cancel_streak_limit = o.cancel_limit,
+                  .timed_streak_limit = o.timed_limit,
+                  .queue_capacity = rig_slots,
+                  .keyed_capacity = rig_slots,
+                  .certify_schedule = o.certify}) {
+        for (std::uint32_t i = 0; i < o.workers; ++i) {
+            lanes_[i].emplace(tactus::worker_lanes::options{.memory = &memory_,
+                                                            .stale = &order_.staleness(),
+                                                            .ring_capacity = 16,
+                                                            .fresh_capacity = 8,
+                                                            .keyed_capacity = 8,
+                                                            .number = i,
+                                                            .shared = o.workers > 1,
+                                                            .seed = o.seed + i,
+                                                            .cancel_streak_limit = o.cancel_limit});
+            order_.add_worker(*lanes_[i]);
+        }
+        order_.set_visitor(*lanes_[0]);
+        for (unsigned i = 0; i < rig_slots; ++i) {
+            tactus::slot* s = slots_.take(cache_);
+            s->set_traits(tactus::default_priority, false);
+            (void)slots_.open(*s, false);
+        }
+    }
+
+    [[nodiscard]] tactus::coordinator& order() noexcept { return order_; }
+    [[nodiscard]] tactus::registry& slots() noexcept { return slots_; }
+    [[nodiscard]] test_memory& memory() noexcept { return memory_; }
+    [[nodiscard]] tactus::worker_lanes& worker(unsigned n = 0) noexcept { return *lanes_[n]; }
+    [[nodiscard]] tactus::slot& at(unsigned n) noexcept { return slots_.at(n); }
+    [[nodiscard]] tactus::mailbox_index index(unsigned n) noexcept {
+        return slots_.index_of(slots_.at(n));
+    }
+
+    // What waits where. From outside, unless a worker is named.
+    void wait(unsigned n, const tactus::lane_place& place,
+              tactus::worker_lanes* from = nullptr) noexcept {
+        const auto hint = place.where == tactus::lane::cancel ? tactus::schedule_hint::system
+                                                              : tactus::schedule_hint::user;
+        at(n).set_traits(place.priority, at(n).fresh());
+        EXPECT_TRUE(at(n).state().request_schedule(hint));
+        order_.submit(at(n), from, place);
+    }
+    void ready(unsigned n, tactus::worker_lanes* from = nullptr,
+               std::uint8_t priority = tactus::default_priority) noexcept {
+        wait(n, {tactus::lane::ready, priority, 0}, from);
+    }
+    void cancel(unsigned n, tactus::worker_lanes* from = nullptr,
+                std::uint8_t priority = tactus::default_priority) noexcept {
+        wait(n, {tactus::lane::cancel, priority, 0}, from);
+    }
+    void timed(unsigned n, std::int64_t deadline, tactus::worker_lanes* from = nullptr) noexcept {
+        wait(n, {tactus::lane::timed, tactus::default_priority, deadline}, from);
+    }
+    void fresh(unsigned n) noexcept { at(n).set_traits(tactus::default_priority, true); }
+
+    static constexpr int nothing = -1;
+    /// Which mailbox runs next on a worker; it runs, and is idle again.
+    [[nodiscard]] int take(unsigned worker_number = 0) noexcept {
+        tactus::slot* s = order_.next(*lanes_[worker_number]);
+        if (s == nullptr)
+            return nothing;
+        if (s->fresh())
+            s->end_fresh();
+        EXPECT_EQ(s->state().run_ended(), tactus::mailbox_owed::look_again);
+        return static_cast<int>(slots_.number_of(*s));
+    }
+    /// True when exactly these come out, in this order.
+    bool takes(std::initializer_list<int> expected, unsigned worker_number = 0) noexcept {
+        bool good = true;
+        for (const int n : expected) {
+            const int found = take(worker_number);
+            if (found != n) {
+                TEST_LOG("expected", n);
+                TEST_LOG("   found", found);
+                good = false;
+            }
+        }
+        return good;
+    }
+    bool idle(unsigned worker_number = 0) noexcept { return takes({nothing}, worker_number); }
+
+    [[nodiscard]] const tactus::fairness_certificate& certificate(unsigned n = 0) noexcept {
+        return lanes_[n]->certificate();
+    }
+
+private:
+    static constexpr std::size_t heap_size = board::roomy ? 64 * 1024 : 5 * 1024;
+    [[nodiscard]] static std::byte* heap() noexcept {
+        alignas(16) static std::byte bytes[heap_size];
+        return bytes;
+    }
+    [[nodiscard]] static std::byte* places() noexcept {
+        alignas(tactus::slot) alignas(16) static std::byte bytes[rig_slots * sizeof(tactus::slot)];
+        return bytes;
+    }
+
+    test_memory memory_;
+    tactus::fixed_memory region_;
+    tactus::registry slots_;
+    tactus::slot_cache cache_;
+    tactus::coordinator order_;
+    std::optional<tactus::worker_lanes> lanes_[workers_max];
+};
+
+}  // namespace tactus_test

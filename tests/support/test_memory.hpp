@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory for kernel tests: blocks of one static array, counted, and refused when told so.
+//
+// First fit over blocks that begin with their size: small enough for a board, and what is not given
+// back shows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <tactus/base/memory_source.hpp>
+
+namespace tactus_test {
+
+class test_memory final : public tactus::memory_source {
+public:
+    /// Requires: `bytes` is aligned to 16.
+    explicit test_memory(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
+
+    [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept override {
+        if (refusing || size > largest)
+            return nullptr;
+        // The first gap that has room: blocks are few.
+        std::byte* at = aligned(bytes_.data(), alignment);
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (const block& b : blocks_) {
+                if (b.from != nullptr && at < b.to && at + size > b.from) {
+                    at = aligned(b.to, alignment);
+                    moved = true;
+                }
+            }
+        }
+        if (at + size > bytes_.data() + bytes_.size())
+            return nullptr;
+        for (block& b : blocks_) {
+            if (b.from == nullptr) {
+                b = {at, at + size};
+                live_bytes += size;
+                ++live_blocks;
+                if (live_bytes > peak_bytes)
+                    peak_bytes = live_bytes;
+                return at;
+            }
+        }
+        return nullptr;
+    }
+    void release(void* from, std::size_t size, std::size_t) noexcept override {
+        for (block& b : blocks_) {
+            if (b.from == from && b.to == b.from + size) {
+                b = {};
+                live_bytes -= size;
+                --live_blocks;
+                return;
+            }
+        }
+        ++wrong_releases;
+    }
+
+    bool refusing = false;
+    std::size_t largest = ~std::size_t{0};
+    std::size_t live_bytes = 0;
+    std::size_t live_blocks = 0;
+    std::size_t peak_bytes = 0;
+    std::size_t wrong_releases = 0;
+
+private:
+    struct block {
+        std::byte* from = nullptr;
+        std::byte* to = nullptr;
+    };
+    [[nodiscard]] static std::byte* aligned(std::byte* p, std::size_t alignment) noexcept {
+        const auto gap = -reinterpret_cast<std::uintptr_t>(p) & (alignment - 1);
+        return p + gap;
+    }
+
+    std::span<std::byte> bytes_;
+    block blocks_[48];
+};
+
+}  // namespace tactus_test
