@@ -96,12 +96,13 @@ void execution::wake(location& l, bool all) {
 
 void execution::notify(handle& condition, bool all, where at) {
     const std::uint32_t object = find(condition, location_kind::condition);
-    const operation o{op::notify, order::relaxed, at, {{{object, touch_queue}, {}}}};
+    operation o{op::notify, order::relaxed, at, {{{object, touch_queue}, {}}}};
     arrive(o);
     location& l = *locations_[find(condition, location_kind::condition)];
     const thread_mask before = l.sleepers;
     wake(l, all);
-    step(o, without(before, l.sleepers));
+    o.woke = without(before, l.sleepers);
+    step(o, o.woke);
 }
 
 bool execution::wait_on(const cell& word, std::uint32_t expected, std::int64_t timeout_ns,
@@ -147,12 +148,13 @@ bool execution::wait_on(const cell& word, std::uint32_t expected, std::int64_t t
 
 void execution::wake_one(const cell& word, where at) {
     const std::uint32_t object = find(word, location_kind::atomic);
-    const operation o{op::wake, order::relaxed, at, {{{object, touch_queue}, {}}}};
+    operation o{op::wake, order::relaxed, at, {{{object, touch_queue}, {}}}};
     arrive(o);
     location& l = *locations_[find(word, location_kind::atomic)];
     const thread_mask before = l.sleepers;
     wake(l, false);
-    step(o, without(before, l.sleepers));
+    o.woke = without(before, l.sleepers);
+    step(o, o.woke);
 }
 
 }  // namespace tactus::inline v0::port::model::detail

@@ -16,9 +16,10 @@ using location_table = std::vector<std::unique_ptr<location>>;
 
 /// What a director may know of the moment at which it chooses a thread.
 struct moment {
-    thread_mask runnable;  // not empty
-    unsigned previous;     // who took the last step, or no_thread
-    bool free_switch;      // leaving it is no preemption: it waits, gave way or ended
+    thread_mask runnable;                // not empty
+    unsigned previous;                   // who took the last step, or no_thread
+    bool free_switch;                    // leaving it is no preemption: it waits, gave way or ended
+    std::span<const operation> pending;  // what each thread is about to do
 };
 
 /// Who goes on when nothing speaks for anybody: the thread that runs, or the next one in a circle.

@@ -226,7 +226,7 @@ unsigned execution::pick() {
     }
     const bool free_switch =
         previous_ == no_thread || (runnable & bit(previous_)) == 0 || threads_[previous_].gave_way;
-    const unsigned chosen = director_.next_thread({runnable, previous_, free_switch});
+    const unsigned chosen = director_.next_thread({runnable, previous_, free_switch, pending_});
     if (director_.diverged() && kind_ == failure::none) {
         kind_ = failure::misuse;
         message_ = "the body behaves differently under the same decisions";

@@ -4,6 +4,14 @@
 #include "exhaustive.hpp"
 
 namespace tactus::inline v0::port::model::detail {
+namespace {
+
+/// Tells operations apart; never 0.
+std::uint32_t print_of(const operation& o) noexcept {
+    return (o.at.line() << 8 | static_cast<std::uint32_t>(o.kind)) + 1;
+}
+
+}  // namespace
 
 void exhaustive::begin() {
     position_ = 0;
@@ -35,6 +43,9 @@ void exhaustive::add_decision(const moment& m) {
     d.sleep = sleep_;
     const thread_mask candidates = without(affordable(d, m.runnable), sleep_);
     if (candidates == 0) {
+        // Only the bound keeps those away that do not sleep.
+        if (without(m.runnable, sleep_) != 0 && !decisions_.empty())
+            decisions_.back().branch_cut = true;
         redundant_ = true;
         free_running_ = true;
         return;
@@ -50,12 +61,15 @@ unsigned exhaustive::next_thread(const moment& m) {
     if (free_running_)
         return usual_choice(m.runnable, m);
     decision& d = decisions_[position_];
-    if (d.is_choice || d.runnable != m.runnable) {
+    const bool same = !d.is_choice && d.runnable == m.runnable;
+    const std::uint32_t print = same ? print_of(m.pending[d.chosen]) : 0;
+    if (!same || (d.print != 0 && d.print != print)) {
         diverged_ = true;
         free_running_ = true;
         return usual_choice(m.runnable, m);
     }
-    sleep_ = sleeps() ? static_cast<thread_mask>(d.sleep | d.done) : thread_mask{0};
+    d.print = print;
+    sleep_ = reduces_ ? static_cast<thread_mask>(d.sleep | d.covered) : thread_mask{0};
     step_decision_ = static_cast<std::uint32_t>(position_);
     if (d.chosen != d.previous || d.free_switch)
         block_ = step_decision_;
@@ -87,20 +101,28 @@ unsigned exhaustive::choose(unsigned count) {
 bool exhaustive::advance() {
     while (!decisions_.empty()) {
         decision& d = decisions_.back();
+        if (!d.is_choice && !d.branch_cut)
+            d.covered |= bit(d.chosen);
+        d.cut = d.cut || d.branch_cut;
+        d.branch_cut = false;
         if (d.is_choice) {
             if (++d.chosen < d.count)
                 return true;
         } else {
             d.done |= bit(d.chosen);
-            const thread_mask left =
-                without(affordable(d, static_cast<thread_mask>(d.wanted & d.runnable)),
-                        static_cast<thread_mask>(d.done | d.sleep));
-            if (left != 0) {
-                d.chosen = static_cast<std::uint16_t>(lowest(left));
+            const thread_mask left = without(static_cast<thread_mask>(d.wanted & d.runnable),
+                                             static_cast<thread_mask>(d.done | d.sleep));
+            if (const thread_mask can = affordable(d, left); can != 0) {
+                d.chosen = static_cast<std::uint16_t>(lowest(can));
+                d.print = 0;
                 return true;
             }
+            d.cut = d.cut || left != 0;
         }
+        const bool cut = d.cut;
         decisions_.pop_back();
+        if (!decisions_.empty())
+            decisions_.back().branch_cut |= cut;
     }
     return false;
 }

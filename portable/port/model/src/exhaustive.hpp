@@ -13,11 +13,11 @@
 //              end without further decisions, so that its destructors run.
 //   a bound    bounded reduction (Coons et al., 2013): the later thread, both before the earlier
 //              step and where the earlier thread was switched to or last gave way, since there the
-//              switch may cost nothing. Sleep sets are not used: the equivalent execution might have been beyond
-//              the bound.
+//              switch may cost nothing. A thread sleeps only when the bound left out nothing of
+//              what begins with it: otherwise the equivalent execution may have been beyond it.
 //
 // Invariants
-//   X1  a thread is in done or sleep of a decision exactly when all that begins with it is covered
+//   X1  all that begins with a thread in covered or sleep of a decision is covered, without a bound
 //   X2  decisions before fresh_ have had their races added in an earlier execution
 #pragma once
 
@@ -51,6 +51,8 @@ public:
 private:
     struct decision {
         bool is_choice = false;
+        bool branch_cut = false;  // the bound left something out after what is chosen now
+        bool cut = false;         // or after what was chosen before
         bool free_switch = false;
         std::uint8_t previous = no_thread;
         std::uint16_t chosen = 0;  // a thread, or a number below count
@@ -59,7 +61,9 @@ private:
         thread_mask runnable = 0;
         thread_mask wanted = 0;  // to be tried, in part done
         thread_mask done = 0;
+        thread_mask covered = 0;  // those of done after which the bound left nothing out
         thread_mask sleep = 0;
+        std::uint32_t print = 0;  // of the chosen thread's operation; 0: not known yet
         std::uint32_t block = 0;  // the last decision at which a switch may have cost nothing
     };
     struct event {
@@ -68,7 +72,6 @@ private:
         vector_clock past;  // its own entry is its number
     };
 
-    [[nodiscard]] bool sleeps() const noexcept { return reduces_ && !bound_; }
     [[nodiscard]] static unsigned cost(const decision& d, unsigned thread) noexcept {
         return d.previous != no_thread && !d.free_switch && thread != d.previous ? 1 : 0;
     }
@@ -97,6 +100,7 @@ private:
     bool redundant_ = false;
     std::vector<event> events_;
     std::array<vector_clock, thread_count_max> pasts_{};
+    std::array<vector_clock, thread_count_max> wakers_{};  // the past of who woke it last
 };
 
 }  // namespace tactus::inline v0::port::model::detail

@@ -53,7 +53,7 @@ enum touches : std::uint8_t {
     touch_write = 2,  // also: taking a mutex
     touch_unlock = 4,
     touch_queue = 8,   // who sleeps on an object
-    touch_woken = 16,  // the sleeper's side of having been woken
+    touch_woken = 16,  // the sleeper's side of having been woken: after the waker, and no other
 };
 inline constexpr std::size_t touch_way_count = 4;  // ways that are remembered: the first four
 
@@ -66,7 +66,7 @@ constexpr unsigned ordered_after(unsigned ways) noexcept {
         after |= touch_read | touch_write | touch_unlock;
     if ((ways & touch_unlock) != 0)
         after |= touch_read | touch_write;
-    if ((ways & (touch_queue | touch_woken)) != 0)
+    if ((ways & touch_queue) != 0)
         after |= touch_queue;
     return after;
 }
@@ -98,6 +98,7 @@ struct operation {
     order memory_order = order::relaxed;
     where at{};
     std::array<touch, 2> touched{};
+    std::uint16_t woke = 0;  // the threads that it woke
 };
 
 constexpr bool dependent(const operation& a, const operation& b) noexcept {

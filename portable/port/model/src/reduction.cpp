@@ -20,8 +20,8 @@ void exhaustive::stepped(unsigned thread, const operation& done, location_table&
 
     vector_clock& own = pasts_[thread];
     for (const touch& t : done.touched)
-        if (t.object != no_object && (t.ways & touch_woken) != 0)
-            own.join(locations[t.object]->past[3]);  // being woken makes the step possible at all
+        if ((t.ways & touch_woken) != 0)
+            own.join(wakers_[thread]);  // who woke it made the step possible at all
     vector_clock whole = own;
     for (const touch& t : done.touched) {
         if (t.object == no_object)
@@ -36,7 +36,10 @@ void exhaustive::stepped(unsigned thread, const operation& done, location_table&
             if (t.object == no_object)
                 continue;
             const location& l = *locations[t.object];
-            const unsigned with = races_with(t.ways);
+            unsigned with = races_with(t.ways);
+            // Under a bound it matters to arrive at a mutex while it is held: that switch is free.
+            if (bound_ && (t.ways & touch_write) != 0)
+                with |= touch_unlock;
             for (std::size_t way = 0; way < touch_way_count; ++way) {
                 if ((with >> way & 1) == 0)
                     continue;
@@ -52,6 +55,7 @@ void exhaustive::stepped(unsigned thread, const operation& done, location_table&
     own = whole;
     own.set(thread, number);
     events_.push_back({static_cast<std::uint8_t>(thread), step_decision_, own});
+    for_each(done.woke, [&](unsigned t) { wakers_[t] = own; });
     for (const touch& t : done.touched) {
         if (t.object == no_object)
             continue;
@@ -74,8 +78,13 @@ void exhaustive::want(decision& d, unsigned thread) noexcept {
 void exhaustive::reverse(std::uint32_t earlier, unsigned thread, const vector_clock& past) {
     decision& there = decisions_[events_[earlier].decision];
     if (bound_) {
-        want(there, thread);
-        want(decisions_[there.block], thread);
+        for (decision* d : {&there, &decisions_[there.block]}) {
+            // Trying the thread shows who else has to be tried; one that sleeps is not tried.
+            if ((d->sleep & bit(thread)) != 0)
+                d->wanted |= d->runnable;
+            else
+                want(*d, thread);
+        }
         return;
     }
     const thread_mask first = initials(earlier, thread, past);

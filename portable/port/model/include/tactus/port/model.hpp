@@ -72,7 +72,7 @@ enum class strategy : std::uint8_t {
 struct options {
     strategy search = strategy::exhaustive;
     // Exhaustive: switches away from a thread that could go on, at most; none is no bound.
-    std::optional<unsigned> preemption_bound = 2;
+    std::optional<unsigned> preemption_bound = std::nullopt;
     bool reduction = true;  // do not run executions that differ in the order of independent steps
 
     // Random and PCT
