@@ -100,6 +100,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                     .advice = o.advice,
                     .load = o.load,
                     .events = o.events,
+                    .tasks = &tasks_,
                     .worker_count = o.worker_count,
                     .cancel_streak_limit = o.cancel_streak_limit,
                     .queue_capacity = o.queue_capacity,
@@ -374,6 +375,7 @@ void actor_scheduler::mailbox_failed(mailbox_index who, const failure& why) noex
 bool actor_scheduler::run_one(worker& w) noexcept {
     if (!tasks_.empty()) [[unlikely]] {
         if (task* t = tasks_.pop()) {
+            coordinator_.found_work(w.lanes_);
             if (!t->run().is_ok())
                 failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
             return true;

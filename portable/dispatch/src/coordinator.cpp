@@ -14,6 +14,7 @@ coordinator::coordinator(const options& o) noexcept
       advice_(o.advice),
       load_(o.load),
       events_(o.events),
+      tasks_(o.tasks),
       workers_(nullptr),
       worker_capacity_(o.worker_count + 1),
       cancel_streak_limit_(o.cancel_streak_limit > 0 ? o.cancel_streak_limit : 1),
@@ -282,12 +283,15 @@ slot* coordinator::next_slowly(worker_lanes& w) noexcept {
             ++w.certificate_.fallback_cancel_dispatches;
     }
     w.set(worker_lanes::in_streak, w.cancel_streak_ + w.timed_streak_ != 0);
-    if (s != nullptr && w.is(worker_lanes::searching)) {
-        w.set(worker_lanes::searching, false);
-        if (idle_.stop_search() && has_work(&w))
-            idle_.work_made();
-    }
+    if (s != nullptr)
+        found_work(w);
     return s;
+}
+
+void coordinator::end_search(worker_lanes& w) noexcept {
+    w.set(worker_lanes::searching, false);
+    if (idle_.stop_search() && has_work(&w))
+        idle_.work_made();
 }
 
 slot* coordinator::next_urgent(worker_lanes& w, bool cancel_allowed) noexcept {
@@ -476,7 +480,7 @@ slot* coordinator::dispatched(slot* s, worker_lanes& w, lane from, bool stolen) 
 // ---- waiting
 
 bool coordinator::has_work(const worker_lanes* w) const noexcept {
-    if (!global_.empty())
+    if (!global_.empty() || (tasks_ != nullptr && !tasks_->empty()))
         return true;
     if (w != nullptr && (w->next_.valid() || !w->fresh_.empty()))
         return true;

@@ -32,6 +32,7 @@
 #include <tactus/dispatch/idle_workers.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/registry.hpp>
+#include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/worker_lanes.hpp>
 #include <tactus/time/clock.hpp>
@@ -55,7 +56,8 @@ public:
         governor* advice = nullptr;     // null: none
         load_probe* load = nullptr;     // what the governor is told; null: zeros
         kernel_events* events = nullptr;
-        std::uint32_t worker_count = 1;  // as many as will be given to add_worker
+        const task_queue* tasks = nullptr;  // work too, which next() does not take; null: none
+        std::uint32_t worker_count = 1;     // as many as will be given to add_worker
         std::uint32_t cancel_streak_limit = 16;
         std::uint32_t timed_streak_limit = 64;
         std::uint32_t next_streak_limit = 16;
@@ -147,7 +149,12 @@ public:
     void await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept;
     void wake_all() noexcept { idle_.wake_all(); }
 
-    /// Something waits in a lane that `w` could take from (null: in any).
+    /// The worker has found something to do, but not by next(): it does not search any more.
+    void found_work(worker_lanes& w) noexcept {
+        if (w.is(worker_lanes::searching)) [[unlikely]]
+            end_search(w);
+    }
+    /// Something waits in a lane that `w` could take from (null: in any), or a task does.
     [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
     /// Something was made that a sleeping worker, or whoever polls, should see.
     void made_work() noexcept;
@@ -182,6 +189,7 @@ private:
     [[nodiscard]] slot* first_current(worker_lanes& w, Pop&& pop) noexcept;
 
     [[nodiscard]] slot* next_slowly(worker_lanes& w) noexcept;
+    void end_search(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_urgent(worker_lanes& w, bool cancel_allowed) noexcept;
     [[nodiscard]] slot* next_cancel(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_timed(worker_lanes& w) noexcept;
@@ -234,6 +242,7 @@ private:
     governor* advice_;
     load_probe* load_;
     kernel_events* events_;
+    const task_queue* tasks_;
     worker_lanes** workers_;
     std::uint32_t worker_capacity_;
     std::uint32_t worker_count_ = 0;
