@@ -199,6 +199,7 @@ void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index
 bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {
     worker* w = own_worker();
     slot* s = slots_.find(to);
+    m.generation.write(to.generation);
     switch (s == nullptr ? enqueued::closed : s->enqueue_system(m)) {
     case enqueued::submit:
         coordinator_.submit(*s, lanes_of(w), {lane::cancel, s->priority(), 0});
