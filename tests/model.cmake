@@ -19,7 +19,8 @@ model_test(base_tests SOURCES ${base_tests} LINK tactus::base tactus::port)
 file(GLOB checker_tests CONFIGURE_DEPENDS model/checker/*_test.cpp)
 model_test(checker_tests SOURCES ${checker_tests} LINK tactus::port)
 
+# The checks are tests, and scenarios for the mutations (MC-4): the same objects, two programs.
 file(GLOB model_tests CONFIGURE_DEPENDS model/*_test.cpp)
-if(model_tests)
-  model_test(model_tests SOURCES ${model_tests} LINK tactus::time)
-endif()
+add_library(model_scenarios OBJECT model/scenario.cpp ${model_tests})
+target_link_libraries(model_scenarios PUBLIC test_support GTest::gtest tactus::dispatch)
+model_test(model_tests SOURCES $<TARGET_OBJECTS:model_scenarios> LINK tactus::dispatch)

@@ -204,6 +204,7 @@ bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept 
     // LN-8; read now, since the node is its receiver's from the push on.
     const bool terminates = m.kind == system_kind::terminate;
     const std::uint8_t priority = s == nullptr || terminates ? highest_priority : s->priority();
+    m.generation.write(to.generation);
     switch (s == nullptr ? enqueued::closed : s->enqueue_system(m)) {
     case enqueued::submit:
         coordinator_.submit(*s, lanes_of(w), {lane::cancel, priority, 0});

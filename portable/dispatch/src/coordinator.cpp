@@ -514,7 +514,7 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     w.set(worker_lanes::searching, false);
     // Acquire is not needed: whoever sets it wakes everybody afterwards.
     if (has_work(&w) || stop.load(std::memory_order_relaxed) != 0) {
-        w.set(worker_lanes::searching, idle_.cancel_sleep(w.sleeper_));
+        w.set(worker_lanes::searching, idle_.cancel_sleep(w.sleeper_, searches));
         return;
     }
     std::int64_t timeout = -1;

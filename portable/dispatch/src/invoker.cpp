@@ -91,6 +91,15 @@ void invoker::handle(turn& t, system_message& m) noexcept {
         done(m);
 }
 
+// The sender found the slot's last life, and was late.
+void invoker::refuse_generation(turn& t, system_message& m) noexcept {
+    const auto done = m.done;
+    if (kernel_events* events = t.worker_.system_.events_)
+        events->system_dead_letter(t.self().with_generation(m.generation.read()), m);
+    if (done != nullptr)
+        done(m);
+}
+
 std::uint32_t invoker::run_system(turn& t) noexcept {
     slot& s = t.slot_;
     std::uint32_t continuations = 0;
@@ -112,6 +121,10 @@ std::uint32_t invoker::run_system(turn& t) noexcept {
                 return continuations;
         }
         system_message* m = list.pop();
+        if (m->generation.read() != s.generation()) [[unlikely]] {
+            refuse_generation(t, *m);
+            continue;
+        }
         if (m->kind == system_kind::continuation) {
             if (supervised) {
                 m->linked = true;

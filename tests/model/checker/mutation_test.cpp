@@ -68,7 +68,7 @@ struct case_of_edge {
 const case_of_edge cases[] = {
     {"test-published", message_passing, {edge_end::acquire, edge_end::release}},
     {"test-dropped", reference_counting, {edge_end::acq_rel_acquire, edge_end::acq_rel_release}},
-    {"test-decided", mutual_exclusion, {edge_end::seq_cst}},
+    {"test-decided", mutual_exclusion, {edge_end::seq_cst, edge_end::seq_cst_whole}},
 };
 
 }  // namespace
@@ -91,6 +91,31 @@ TEST(mutation, MC4_every_end_is_seen_and_its_mutation_is_found) {
             EXPECT_GT(weaker.uses(), 0u);
         }
         EXPECT_TRUE(model::check({}, c.body).ok);
+    }
+}
+
+// A release that is not needed hides behind one that is, until each place is weakened alone.
+TEST(mutation, MC4_one_place_alone_can_be_weakened) {
+    const auto body = [] {
+        port::plain<unsigned> payload{0};
+        port::atomic<unsigned> ready{0};
+        model::thread sender([&] {
+            ready.store(1, channel::published.release());  // nobody learns anything from it
+            payload.write(1);
+            ready.store(2, channel::published.release());
+        });
+        if (ready.load(channel::published.acquire()) == 2)
+            model::require(payload.read() == 1);
+    };
+    model::forget_edges_seen();
+    EXPECT_TRUE(model::check({}, body).ok);
+    const std::vector<model::edge_use> seen = model::edges_seen();
+    ASSERT_EQ(seen.size(), 2u);
+    ASSERT_EQ(seen[1].places.size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const model::mutation weaker(seen[1].name, seen[1].end, seen[1].places[i]);
+        EXPECT_EQ(model::check({}, body).ok, i == 0) << seen[1].places[i];
+        EXPECT_GT(weaker.uses(), 0u);
     }
 }
 

@@ -13,6 +13,7 @@ namespace {
 struct active_mutation {
     std::string name;
     edge_end end;
+    std::string place;  // empty: everywhere
     std::uint64_t uses = 0;
 };
 std::optional<active_mutation> active;
@@ -48,8 +49,10 @@ void record(const char* name, edge_end end, detail::where at) {
         places.push_back(std::move(place));
 }
 
-bool mutated(const char* name, edge_end end) {
+bool mutated(const char* name, edge_end end, detail::where at) {
     if (!active || active->end != end || active->name != name)
+        return false;
+    if (!active->place.empty() && active->place != detail::place_text(at))
         return false;
     ++active->uses;
     return true;
@@ -58,6 +61,24 @@ bool mutated(const char* name, edge_end end) {
 }  // namespace
 
 namespace detail {
+
+namespace {
+
+order whole(end which) noexcept {
+    switch (which) {
+    case end::acquire:
+        return order::acquire;
+    case end::release:
+        return order::release;
+    case end::acq_rel:
+        return order::acq_rel;
+    case end::seq_cst:
+        break;
+    }
+    return order::seq_cst;
+}
+
+}  // namespace
 
 order order_of(const char* edge_name, end which, where at) noexcept {
     if (running &&
@@ -75,22 +96,27 @@ order order_of(const char* edge_name, end which, where at) noexcept {
             break;
         case end::seq_cst:
             record(edge_name, edge_end::seq_cst, at);
+            record(edge_name, edge_end::seq_cst_whole, at);
             break;
         }
     }
+    if (!active) [[likely]]
+        return whole(which);
     switch (which) {
     case end::acquire:
-        return mutated(edge_name, edge_end::acquire) ? order::relaxed : order::acquire;
+        return mutated(edge_name, edge_end::acquire, at) ? order::relaxed : order::acquire;
     case end::release:
-        return mutated(edge_name, edge_end::release) ? order::relaxed : order::release;
+        return mutated(edge_name, edge_end::release, at) ? order::relaxed : order::release;
     case end::acq_rel:
-        if (mutated(edge_name, edge_end::acq_rel_acquire))
+        if (mutated(edge_name, edge_end::acq_rel_acquire, at))
             return order::release;
-        return mutated(edge_name, edge_end::acq_rel_release) ? order::acquire : order::acq_rel;
+        return mutated(edge_name, edge_end::acq_rel_release, at) ? order::acquire : order::acq_rel;
     case end::seq_cst:
         break;
     }
-    return mutated(edge_name, edge_end::seq_cst) ? order::acq_rel : order::seq_cst;
+    if (mutated(edge_name, edge_end::seq_cst_whole, at))
+        return order::relaxed;
+    return mutated(edge_name, edge_end::seq_cst, at) ? order::acq_rel : order::seq_cst;
 }
 
 }  // namespace detail
@@ -106,6 +132,8 @@ std::string_view to_text(edge_end end) noexcept {
     case edge_end::acq_rel_release:
         return "release of acq_rel";
     case edge_end::seq_cst:
+        return "one order of seq_cst";
+    case edge_end::seq_cst_whole:
         break;
     }
     return "seq_cst";
@@ -123,8 +151,8 @@ void forget_edges_seen() {
     recorded().clear();
 }
 
-mutation::mutation(std::string_view edge_name, edge_end end) {
-    active = active_mutation{std::string(edge_name), end, 0};
+mutation::mutation(std::string_view edge_name, edge_end end, std::string_view place) {
+    active = active_mutation{std::string(edge_name), end, std::string(place), 0};
 }
 mutation::~mutation() {
     active.reset();

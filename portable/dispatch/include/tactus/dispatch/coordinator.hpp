@@ -57,8 +57,8 @@ public:
         governor* advice = nullptr;     // null: none
         load_probe* load = nullptr;     // what the governor is told; null: zeros
         kernel_events* events = nullptr;
-        const task_queue* tasks = nullptr;  // work that is no mailbox's; null: none
-        std::uint32_t worker_count = 1;  // as many as will be given to add_worker
+        const task_queue* tasks = nullptr;  // work too, which next() does not take; null: none
+        std::uint32_t worker_count = 1;     // as many as will be given to add_worker
         std::uint32_t cancel_streak_limit = 16;
         std::uint32_t timed_streak_limit = 64;
         std::uint32_t next_streak_limit = 16;
@@ -151,13 +151,13 @@ public:
     void await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept;
     void wake_all() noexcept { idle_.wake_all(); }
 
-    /// Something waits in a lane that `w` could take from (null: in any).
-    [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
-    /// The worker has something to do that did not come from next(): it does not search any more.
+    /// The worker has found something to do, but not by next(): it does not search any more.
     void found_work(worker_lanes& w) noexcept {
         if (w.is(worker_lanes::searching)) [[unlikely]]
             end_search(w);
     }
+    /// Something waits in a lane that `w` could take from (null: in any), or a task does.
+    [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
     /// Something was made that a sleeping worker, or whoever polls, should see.
     void made_work() noexcept;
     [[nodiscard]] idle_workers& idle() noexcept { return idle_; }
@@ -191,6 +191,7 @@ private:
     [[nodiscard]] slot* first_current(worker_lanes& w, Pop&& pop) noexcept;
 
     [[nodiscard]] slot* next_slowly(worker_lanes& w) noexcept;
+    void end_search(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_urgent(worker_lanes& w, bool cancel_allowed) noexcept;
     [[nodiscard]] slot* next_cancel(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_timed(worker_lanes& w) noexcept;
@@ -231,7 +232,6 @@ private:
 
     slot* dispatched(slot* s, worker_lanes& w, lane from, bool stolen = false) noexcept;
     void run_timers(worker_lanes& w) noexcept;
-    void end_search(worker_lanes& w) noexcept;
     [[nodiscard]] std::uint32_t effective_limit(worker_lanes& w) noexcept;
     void note_deadline(slot& s, worker_lanes& w) noexcept;
 

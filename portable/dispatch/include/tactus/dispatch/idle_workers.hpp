@@ -54,9 +54,9 @@ public:
     /// Puts the caller on the list of sleepers (ending its search). It must look at all queues
     /// afterwards, and then sleep, or cancel_sleep.
     void prepare_sleep(sleeper& s, bool searching) noexcept;
-    /// Not sleeping after all. True when somebody has chosen to wake the caller meanwhile: it is
-    /// searching then.
-    [[nodiscard]] bool cancel_sleep(sleeper& s) noexcept;
+    /// Not sleeping after all. True when the caller is searching: because it `searched` before, and
+    /// others may have left to it what they made, or because somebody has chosen to wake it.
+    [[nodiscard]] bool cancel_sleep(sleeper& s, bool searched) noexcept;
     /// Sleeps. True when woken (the caller is searching then), false when the time passed.
     [[nodiscard]] bool sleep(sleeper& s, std::int64_t timeout_ns) noexcept;
 

@@ -45,6 +45,8 @@ struct system_message {
     void (*done)(system_message&) noexcept = nullptr;
     system_kind kind = system_kind::create;
     bool linked = false;  // in a queue; a second push before it was handled is a bug
+    // Of the receiver, as in an envelope: who was late is not taken for a sender to the next life.
+    port::plain<std::uint32_t> generation;
 };
 
 /// Handled in this order.

@@ -216,8 +216,16 @@ void dispose(T* object, std::source_location at = std::source_location::current(
     release(object, at);
 }
 
-/// What an end of an edge can lose. acq_rel() has two: its acquire and its release.
-enum class edge_end : std::uint8_t { acquire, release, acq_rel_acquire, acq_rel_release, seq_cst };
+/// What an end of an edge can lose. acq_rel() has two: its acquire and its release; seq_cst() can
+/// lose its place in the one order, or everything.
+enum class edge_end : std::uint8_t {
+    acquire,
+    release,
+    acq_rel_acquire,
+    acq_rel_release,
+    seq_cst,
+    seq_cst_whole,
+};
 [[nodiscard]] std::string_view to_text(edge_end end) noexcept;
 
 struct edge_use {
@@ -231,10 +239,12 @@ struct edge_use {
 void forget_edges_seen();
 
 /// While one lives, that end of that edge has a weaker order: acquire and release become relaxed,
-/// acq_rel loses one of its two, seq_cst becomes acq_rel. At most one at a time.
+/// acq_rel loses one of its two, seq_cst becomes acq_rel, or relaxed. At most one at a time. With a
+/// place, as edges_seen() tells it, only there: a place that never needs its order is found then,
+/// which hides behind the others otherwise.
 class mutation {
 public:
-    mutation(std::string_view edge_name, edge_end end);
+    mutation(std::string_view edge_name, edge_end end, std::string_view place = {});
     ~mutation();
     mutation(const mutation&) = delete;
     mutation& operator=(const mutation&) = delete;
