@@ -203,9 +203,7 @@ public:
     /// Nothing new is taken from now on; what is queued is processed.
     void begin_stop() noexcept;
     /// Nothing waits any more (and no worker runs, which the executor knows).
-    [[nodiscard]] bool drained() const noexcept {
-        return !coordinator_.has_work(nullptr);
-    }
+    [[nodiscard]] bool drained() const noexcept { return !coordinator_.has_work(nullptr); }
     /// Closes everything that is left. Requires: no worker runs; `w` is bound by the caller.
     void finish_stop(worker& w) noexcept;
 
