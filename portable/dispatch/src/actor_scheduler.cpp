@@ -333,6 +333,9 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
         return false;
     }
     slot_.waits = true;
+    // Whoever sleeps without a time limit would not see the deadline, should this worker be held up.
+    if (until.on == resume_condition::kind::after || limit.after != duration::max())
+        system().coordinator_.made_work();
     return true;
 }
 
