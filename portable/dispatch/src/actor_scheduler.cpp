@@ -223,6 +223,15 @@ bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept 
     return false;
 }
 
+bool actor_scheduler::send_system(mailbox_index to, system_kind kind, mailbox_index subject,
+                                  void* data) noexcept {
+    system_message& m = pool_.take_system_message();
+    m.kind = kind;
+    m.subject.write(subject);
+    m.data.write(data);
+    return send_system(to, m);
+}
+
 // ---- spawning and ending
 
 std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& acts,

@@ -78,6 +78,33 @@ void envelope_pool::give_for_system(envelope& e) noexcept {
         poison(e);
 }
 
+namespace {
+
+/// In the place of an envelope.
+struct pooled_system_message : system_message {
+    envelope_pool* pool = nullptr;
+};
+static_assert(sizeof(pooled_system_message) <= sizeof(envelope));
+static_assert(alignof(pooled_system_message) <= alignof(envelope));
+
+void give_back(system_message& m) noexcept {
+    auto& pooled = static_cast<pooled_system_message&>(m);
+    envelope_pool* pool = pooled.pool;
+    pooled.~pooled_system_message();
+    pool->give_for_system(*::new (static_cast<void*>(&pooled)) envelope);
+}
+
+}  // namespace
+
+system_message& envelope_pool::take_system_message() noexcept {
+    envelope& e = take_for_system();
+    e.~envelope();
+    auto* m = ::new (static_cast<void*>(&e)) pooled_system_message;
+    m->pool = this;
+    m->done = give_back;
+    return *m;
+}
+
 std::uint32_t envelope_pool::reserve_count() noexcept {
     const port::lock_guard held(mutex_);
     return reserve_count_;

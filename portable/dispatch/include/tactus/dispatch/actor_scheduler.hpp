@@ -168,6 +168,11 @@ public:
     /// dead letter and `done` called. From any thread.
     bool send_system(mailbox_index to, system_message& m) noexcept;
 
+    /// As above, for who has no node: in an envelope of the reserve. Finding none is fatal (check
+    /// envelope_pool:1), never a silent loss.
+    bool send_system(mailbox_index to, system_kind kind, mailbox_index subject = {},
+                     void* data = nullptr) noexcept;
+
     /// Asks an actor to end, from any thread. False when it has ended or is about to.
     bool stop(mailbox_index who) noexcept;
     /// Holds back, or lets go, user messages of an actor; counted. False when stale.

@@ -34,11 +34,10 @@ public:
     static constexpr std::size_t inside_alignment = port::cache_line < 16 ? 8 : 16;
 
     enum flag : std::uint32_t {
-        boxed = 1,           // the payload is outside
-        has_deadline = 2,    // 8 bytes at the end of the inside
-        has_span = 4,        // 8 bytes before the deadline's place
-        from_reserve = 8,    // belongs to the part of the pool kept for system messages
-        carries_system = 16  // holds a system message, not a payload
+        boxed = 1,         // the payload is outside
+        has_deadline = 2,  // 8 bytes at the end of the inside
+        has_span = 4,      // 8 bytes before the deadline's place
+        from_reserve = 8   // belongs to the part of the pool kept for system messages
     };
 
     envelope() noexcept = default;
@@ -46,7 +45,7 @@ public:
     envelope& operator=(const envelope&) = delete;
 
     /// Puts a message in; false when it needs a block and `source` has none, and then `value` is
-    /// untouched. Requires: the envelope is empty.
+    /// untouched. Requires: the envelope is empty, and none of the reserve.
     template <message M, class From>
     [[nodiscard]] bool emplace(From&& value, memory_source* source, std::uint32_t extras = 0) {
         if constexpr (fits<M>(0)) {
