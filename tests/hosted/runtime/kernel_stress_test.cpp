@@ -125,7 +125,7 @@ struct holding {
 
 // CO-6: 100,000 cycles through a pool, and no memory left behind.
 TEST(kernel_stress, cycles_of_suspension_and_signal_leave_nothing_behind) {
-    const std::uint64_t cycles = sized(100'000, 10);
+    const std::uint64_t cycles = sized(100'000, 50);
     std::atomic<std::uint64_t> count{0};
     pool_rig rig(2);
     const mailbox_index a = *rig.system.spawn<holding>({}, &count);
@@ -133,8 +133,10 @@ TEST(kernel_stress, cycles_of_suspension_and_signal_leave_nothing_behind) {
         actor_scheduler::tell(a, i);
     std::uint64_t resumed = 0;
     EXPECT_TRUE(until([&] {
-        for (int i = 0; i < 1'000 && count.load() < cycles; ++i)
+        for (int i = 0; i < 1'000 && count.load() < cycles; ++i) {
             resumed += rig.system.signal(5);
+            port::yield();
+        }
         return count.load() == cycles;
     }));
     EXPECT_TRUE(until([&] { return rig.system.signal(5) == 0; }));
@@ -275,7 +277,7 @@ TEST(kernel_stress, hand_offs_by_park_and_unpark_are_never_lost) {
 
 // LN-7: nor between a sender and a pool that goes to sleep after every message.
 TEST(kernel_stress, a_pool_that_falls_asleep_after_every_message_wakes_for_the_next) {
-    const std::uint64_t messages = sized(200'000, 10);
+    const std::uint64_t messages = sized(200'000, 40);
     std::atomic<std::uint64_t> count{0};
     for (const std::uint32_t workers : {1u, 2u}) {
         pool_rig rig(workers);
