@@ -142,7 +142,7 @@ TEST(lane_fairness, parking_ends_the_streak) {
     rig.cancel(0);
     rig.cancel(1);
     EXPECT_TRUE(rig.takes({0, 1}));
-    EXPECT_TRUE(rig.idle());  // which alone does not end it
+    EXPECT_TRUE(rig.idle());                            // which alone does not end it
     const tactus::port::atomic<std::uint32_t> stop{1};  // goes to sleep and is told at once
     rig.order().await_work(rig.worker(), stop);
     for (const unsigned n : {2u, 3u, 4u, 5u})
