@@ -3,8 +3,8 @@
 // Question: what does the bare message path cost, without the actor layer? (PF-29 … PF-31, and the
 // kernel's share of PF-1 … PF-7)
 //
-// Handlers are behaviours on slots: no typed references, no supervision. One worker or two; CPU time
-// of the whole process, so a worker that spins is paid for.
+// Handlers are behaviours on slots: no typed references, no supervision. One worker or two; CPU
+// time of the whole process, so a worker that spins is paid for.
 //
 //   ping-pong    two actors, per round trip
 //   ring         503 actors, one token, per hop
@@ -89,7 +89,7 @@ struct passer {
 };
 
 void measure_ring(system_rig& rig, const char* id, const char* name, std::uint32_t actors,
-              std::uint64_t hops, std::uint64_t hops_per_operation) {
+                  std::uint64_t hops, std::uint64_t hops_per_operation) {
     std::vector<mailbox_index> ring;
     for (std::uint32_t i = 0; i < actors; ++i)
         ring.push_back(*rig.system.spawn<passer>({}));
@@ -290,18 +290,20 @@ struct root {
     }
 };
 
-void run_spawn(system_rig& rig, std::uint64_t leaves) {
+void run_spawn(system_rig& rig, std::uint64_t n) {
+    std::uint64_t leaves = 1;
+    while (leaves * 10 <= n)
+        leaves *= 10;
     const mailbox_index r = *rig.system.spawn<root>({}, 0U);
-    const auto once = [&](std::uint64_t n) {
-        actor_scheduler::tell(r, grow{0, n});
+    const auto once = [&] {
+        actor_scheduler::tell(r, grow{0, leaves});
         done.wait();
     };
-    once(leaves);
+    once();
     std::uint64_t actors = 0;
-    for (std::uint64_t n = leaves; n > 0; n /= 10)
-        actors += n;
-    bench::report("PF-6", "spawn, reply, end", leaves,
-                  bench::measure(actors, [&] { once(leaves); }));
+    for (std::uint64_t level = leaves; level > 0; level /= 10)
+        actors += level;
+    bench::report("PF-6", "spawn, reply, end", leaves, bench::measure(actors, once));
 }
 
 // ---- memory
@@ -353,45 +355,41 @@ void pin(int core) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
-/// One thread pushes, another takes whole batches; envelopes go back by a second mailbox, in batches.
+/// One thread pushes, another takes whole batches and gives the envelopes back to the pool; the
+/// pusher stays less than 8,192 ahead.
 void run_push_pop_across(std::uint64_t n) {
     runtime::virtual_memory region(std::size_t{1} << 22);
     envelope_pool pool({.memory = &region, .capacity = 32'768});
-    auto there = std::make_unique<mailbox>();
-    auto back = std::make_unique<mailbox>();
-    there->open(1, true);
-    back->open(1, true);
-    constexpr int in_flight = 8'192;
-    const bench::cost c = bench::measure(2 * n, [&] {
+    auto box = std::make_unique<mailbox>();
+    box->open(1, true);
+    std::atomic<std::uint64_t> taken{0};
+    const bench::cost c = bench::measure(n, [&] {
         std::thread taker([&] {
             pin(1);
-            std::uint64_t taken = 0;
-            while (taken < n) {
-                envelope* e = there->next_user();
+            envelope_cache cache(pool);
+            std::uint64_t count = 0;
+            while (count < n) {
+                envelope* e = box->next_user();
                 if (e == nullptr) {
-                    port::pause();
+                    taken.store(count, std::memory_order_relaxed);
+                    std::this_thread::yield();
                     continue;
                 }
-                ++taken;
-                bench::keep(back->enqueue(*e));
+                ++count;
+                cache.dispose(*e);
             }
+            cache.flush();
         });
         pin(0);
         envelope_cache cache(pool);
-        std::uint64_t pushed = 0;
-        for (int i = 0; i < in_flight; ++i) {
+        for (std::uint64_t pushed = 0; pushed < n;) {
+            if (pushed % 1'024 == 0) {
+                while (pushed - taken.load(std::memory_order_relaxed) > 8'192)
+                    std::this_thread::yield();
+            }
             envelope* e = cache.take();
             (void)e->emplace<number>(number{pushed++}, nullptr);
-            bench::keep(there->enqueue(*e));
-        }
-        while (pushed < n) {
-            envelope* e = back->next_user();
-            if (e == nullptr) {
-                port::pause();
-                continue;
-            }
-            (void)e->emplace<number>(number{pushed++}, nullptr);
-            bench::keep(there->enqueue(*e));
+            bench::keep(box->enqueue(*e));
         }
         taker.join();
     });
@@ -425,14 +423,15 @@ void run_lanes(std::uint64_t n) {
     }
     worker& w = system.worker_at(0);
     coordinator& order = system.order();
+    for (slot* s : slots)
+        bench::keep(s->state().request_schedule(schedule_hint::user));
+    // The right to run them stays here: only registering and taking is measured.
     const bench::cost c = bench::measure(n, [&] {
         for (std::uint64_t i = 0; i < n; i += slots.size()) {
-            for (slot* s : slots) {
-                if (s->state().request_schedule(schedule_hint::user))
-                    order.submit_ready(*s, &w.lanes());
-            }
+            for (slot* s : slots)
+                order.submit_ready(*s, &w.lanes());
             while (slot* s = order.next(w.lanes()))
-                bench::keep(s->state().run_ended());
+                bench::keep(s);
         }
     });
     bench::report("PF-31", "lanes: register + take", n, c);
@@ -471,7 +470,8 @@ int main(int argc, char** argv) {
         work(rig);
     };
     with_rig("ping", [&](system_rig& rig) { measure_ring(rig, "PF-1", "ping-pong", 2, 4 * n, 2); });
-    with_rig("ring", [&](system_rig& rig) { measure_ring(rig, "PF-3", "ring of 503", 503, 4 * n, 1); });
+    with_rig("ring",
+             [&](system_rig& rig) { measure_ring(rig, "PF-3", "ring of 503", 503, 4 * n, 1); });
     with_rig("four", [&](system_rig& rig) { run_many_to_one(rig, 4 * n); });
     with_rig("fan", [&](system_rig& rig) { run_fan_out(rig, n / 1'000); });
     with_rig("pairs", [&](system_rig& rig) { run_random_pairs(rig, 2 * n); });

@@ -43,7 +43,7 @@ function(tactus_layer name)
   set_property(GLOBAL PROPERTY TACTUS_LAYER_${name}_DEPENDS "${arg_DEPENDS}")
   set_property(GLOBAL PROPERTY TACTUS_LAYER_${name}_FOLDER "${folder}")
   set_property(GLOBAL PROPERTY TACTUS_LAYER_${name}_PORTABLE "${arg_PORTABLE}")
-  if(NOT TACTUS_PORT STREQUAL "cortex_m")
+  if(TACTUS_PORT STREQUAL "host")
     install(TARGETS ${target} EXPORT tactus-targets
       ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
       FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

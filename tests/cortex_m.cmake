@@ -46,6 +46,7 @@ file(GLOB time_port_tests CONFIGURE_DEPENDS portable/time/cortex_m/*_test.cpp)
 
 board_tests(base_tests SOURCES ${base_tests} LINK tactus::base tactus::port)
 board_tests(time_tests_narrow SOURCES ${time_tests} LINK tactus::time INCLUDES support/narrow_links)
+board_tests(mailbox_tests SOURCES ${mailbox_tests} LINK tactus::mailbox)
 # These look at interrupts: with -icount two runs must not differ, not even in when one came.
 board_tests(port_tests SOURCES ${port_tests} LINK tactus::port RUN --twice)
 board_tests(clock_tests SOURCES ${time_port_tests} LINK tactus::time INCLUDES support/narrow_links RUN --twice)

@@ -23,9 +23,17 @@ endfunction()
 
 file(GLOB base_death CONFIGURE_DEPENDS portable/base/*_death_test.cpp)
 file(GLOB time_death CONFIGURE_DEPENDS portable/time/*_death_test.cpp)
+file(GLOB mailbox_death CONFIGURE_DEPENDS portable/mailbox/*_death_test.cpp)
+file(GLOB mailbox_hosted CONFIGURE_DEPENDS hosted/mailbox/*_test.cpp)
+file(GLOB port_hosted CONFIGURE_DEPENDS hosted/port/*_test.cpp)
+# Looking at poisoned memory needs who reports it.
+if(NOT TACTUS_SANITIZE MATCHES "address")
+  list(FILTER mailbox_hosted EXCLUDE REGEX "_asan_test\\.cpp$")
+  list(FILTER port_hosted EXCLUDE REGEX "_asan_test\\.cpp$")
+endif()
 file(GLOB runtime_tests CONFIGURE_DEPENDS hosted/runtime/*_test.cpp)
 
-host_test(base_tests SOURCES ${base_tests} ${base_death} LINK tactus::base tactus::port)
+host_test(base_tests SOURCES ${base_tests} ${base_death} ${port_hosted} LINK tactus::base tactus::port)
 # Under sanitizers what they can find nothing new in is left out, since building is what takes long there: all of the
 # wheel's tests with narrow links but the random programs, and under ThreadSanitizer what has one thread.
 set(narrow_tests ${time_tests})
@@ -36,7 +44,25 @@ if(NOT TACTUS_SANITIZE STREQUAL "thread")
   host_test(time_tests SOURCES ${time_tests} ${time_death} LINK tactus::time INCLUDES support/wide_links)
   host_test(time_tests_narrow SOURCES ${narrow_tests} LINK tactus::time INCLUDES support/narrow_links)
 endif()
+host_test(mailbox_tests SOURCES ${mailbox_tests} ${mailbox_death} ${mailbox_hosted} LINK tactus::mailbox)
 host_test(runtime_tests SOURCES ${runtime_tests} LINK tactus::runtime INCLUDES support/wide_links)
+
+# UP-6 under Valgrind, which finds nothing where a sanitizer is linked in.
+if(NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ)
+  find_program(tactus_valgrind valgrind)
+  if(tactus_valgrind)
+    add_executable(freed_envelope hosted/mailbox/freed_envelope.cpp)
+    target_link_libraries(freed_envelope PRIVATE tactus_build_flags tactus::mailbox)
+    set(memcheck ${tactus_valgrind} -q --error-exitcode=9 $<TARGET_FILE:freed_envelope>)
+    add_test(NAME "valgrind: envelopes in use raise no error (UP-6)"
+      COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "poisons: yes" ${memcheck} used)
+    add_test(NAME "valgrind: touching a freed payload is an error (UP-6)"
+      COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/refused.py --status 9
+        --saying "Invalid read of size 4" ${memcheck} freed)
+  else()
+    message(STATUS "valgrind is not installed: UP-6 is tested under AddressSanitizer alone")
+  endif()
+endif()
 
 file(GLOB dispatch_death CONFIGURE_DEPENDS portable/dispatch/*_death_test.cpp)
 host_test(dispatch_tests SOURCES ${dispatch_tests} ${dispatch_death} LINK tactus::dispatch)
@@ -56,4 +82,13 @@ if(TACTUS_FUZZ)
   target_include_directories(timer_wheel_fuzz PRIVATE support/wide_links)
   target_link_libraries(timer_wheel_fuzz PRIVATE test_support tactus::time GTest::gtest)
   target_link_options(timer_wheel_fuzz PRIVATE -fsanitize=fuzzer,${fuzz_sanitizers})
+endif()
+
+# Documents that show what the code says.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ)
+  add_executable(state_table documents/state_table.cpp)
+  target_link_libraries(state_table PRIVATE tactus_build_flags tactus::mailbox)
+  add_test(NAME "documents: kernel.md has the state table of the code (ME-7)"
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/kernel.md states
+      $<TARGET_FILE:state_table>)
 endif()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The program that the README shows is the example that is built and run: compares the two from `int main` on.
+"""The program that a document shows is the example that is built and run: compares the two from a line on.
 
-usage: readme_program.py README.md examples/first_timer.cpp
+usage: readme_program.py DOCUMENT EXAMPLE [FIRST LINE]     the first line is `int main` unless given
 """
 import sys
 
-readme, example = (open(path).read() for path in sys.argv[1:])
-shown = readme.split("```cpp\n")[1].split("```")[0]
-start = "int main"
+document, example = (open(path).read() for path in sys.argv[1:3])
+shown = document.split("```cpp\n")[1].split("```")[0]
+start = sys.argv[3] if len(sys.argv) > 3 else "int main"
 if shown[shown.index(start):] != example[example.index(start):]:
-    sys.exit("README.md: the first program differs from examples/first_timer.cpp")
+    sys.exit(f"{sys.argv[1]}: the first program differs from {sys.argv[2]}")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a command that must fail, and for the reason that is expected.
 
-usage: refused.py --saying TEXT [--saying TEXT ...] command ...
+usage: refused.py [--status N] --saying TEXT [--saying TEXT ...] command ...
 
-Passes when the command fails and its output has one of the texts (compilers differ in their words). Line breaks
-and indents count as one blank, since CMake wraps its messages.
+Passes when the command fails, with the status if one is given, and its output has one of the texts (compilers differ
+in their words). Line breaks and indents count as one blank, since CMake wraps its messages.
 """
 import os
 import subprocess
@@ -12,6 +12,10 @@ import sys
 
 arguments = sys.argv[1:]
 texts = []
+status = None
+if arguments and arguments[0] == "--status":
+    status = int(arguments[1])
+    arguments = arguments[2:]
 while arguments and arguments[0] == "--saying":
     texts.append(arguments[1])
     arguments = arguments[2:]
@@ -23,6 +27,8 @@ done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOU
 said = " ".join(done.stdout.split())
 if done.returncode == 0:
     sys.exit("accepted, but should have been refused: " + " ".join(arguments))
+if status is not None and done.returncode != status:
+    sys.exit(f"refused with status {done.returncode}, expected was {status}:\n{done.stdout}")
 if not any(text in said for text in texts):
     sys.exit(f"refused, but not for the expected reason {texts}:\n{done.stdout}")
 print("refused as expected:", next(text for text in texts if text in said))

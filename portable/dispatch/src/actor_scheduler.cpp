@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Building, connecting and ending a system; the slow halves of sending and spawning.
 #include <tactus/dispatch/actor_scheduler.hpp>
 
 #include <tactus/dispatch/invoker.hpp>
@@ -58,6 +60,8 @@ const char* name_of(dead_letter_cause cause) noexcept {
 
 worker::worker(actor_scheduler& system, const worker_lanes::options& lanes) noexcept
     : system_(system),
+      slot_base_(system.slots().shared().data()),
+      first_slot_(system.system_number() << mailbox_index::slot_bits),
       lanes_(lanes),
       envelopes_(system.envelopes()),
       slots_(system.slots().shared()) {}
@@ -89,6 +93,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                   : *o.throughput == 0 ? 1
                                        : *o.throughput),
       throughput_deadline_(o.throughput_deadline),
+      looks_at_clock_(o.throughput_deadline != duration::max() && o.time != nullptr),
       suspensions_({.memory = o.memory, .time = o.time, .to = this}),
       coordinator_({.memory = o.memory,
                     .slots = &slots_,
@@ -112,6 +117,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                                 .stale = &coordinator_.staleness(),
                                 .ring_capacity = o.ring_capacity,
                                 .fresh_capacity = o.fresh_capacity,
+                                .later_capacity = o.worker_count > 1 ? 1'024U : 1U,
                                 .keyed_capacity = o.keyed_capacity,
                                 .number = 0,
                                 .shared = o.worker_count > 1,
@@ -159,6 +165,12 @@ dead_letter_cause actor_scheduler::cause_of(sent why) noexcept {
     }
 }
 
+void actor_scheduler::refused_late(worker* w, mailbox_index to, envelope& e) noexcept {
+    if (events_ != nullptr)
+        events_->dead_letter(to, e, dead_letter_cause::recipient_terminated);
+    dispose(w, e);
+}
+
 envelope* actor_scheduler::take_envelope_outside() noexcept {
     const port::lock_guard held(outside_.mutex);
     return outside_.envelopes.take();
@@ -192,6 +204,7 @@ bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept 
     // LN-8; read now, since the node is its receiver's from the push on.
     const bool terminates = m.kind == system_kind::terminate;
     const std::uint8_t priority = s == nullptr || terminates ? highest_priority : s->priority();
+    m.generation.write(to.generation);
     switch (s == nullptr ? enqueued::closed : s->enqueue_system(m)) {
     case enqueued::submit:
         coordinator_.submit(*s, lanes_of(w), {lane::cancel, priority, 0});
@@ -238,8 +251,8 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
 }
 
 void actor_scheduler::note_slots() noexcept {
-    // Raised only: who sees it too low finds its reference stale for a moment, and nobody can have a
-    // reference to a slot before this.
+    // Raised only: who sees it too low finds its reference stale for a moment, and nobody can have
+    // a reference to a slot before this.
     const std::uint32_t count = slots_.constructed_count();
     std::uint32_t seen = slot_limit_.load(std::memory_order_relaxed);
     while (seen < count && phase() == system_phase::running &&
@@ -320,6 +333,9 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
         return false;
     }
     slot_.waits = true;
+    // Whoever sleeps without a time limit would not see the deadline, should this worker be held up.
+    if (until.on == resume_condition::kind::after || limit.after != duration::max())
+        system().coordinator_.made_work();
     return true;
 }
 
@@ -373,7 +389,7 @@ bool actor_scheduler::run_one(worker& w) noexcept {
     if (!tasks_.empty()) [[unlikely]] {
         if (task* t = tasks_.pop()) {
             coordinator_.found_work(w.lanes_);
-            if (t->run().what == handled::kind::failed)
+            if (!t->run().is_ok())
                 failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
             return true;
         }
@@ -382,6 +398,8 @@ bool actor_scheduler::run_one(worker& w) noexcept {
     if (s == nullptr)
         return false;
     const invoke_result result = invoker::run(w, *s);
+    w.lanes_.reset_sends();  // what is made ready from here on is nobody's to keep back
+    coordinator_.publish(w.lanes_);
     if (!coordinator_.end_run(*s, &w.lanes_, result)) [[unlikely]]
         invoker::finalize(*this, &w, *s);
     return true;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The slow half of choosing what runs next; the order is written in the header.
 #include <tactus/dispatch/coordinator.hpp>
 
 #include <new>
@@ -10,6 +12,7 @@ coordinator::coordinator(const options& o) noexcept
       slots_(*o.slots),
       time_(o.time),
       timers_(o.timers),
+      due_(o.timers != nullptr ? &o.timers->due_flag() : &never_due_),
       advice_(o.advice),
       load_(o.load),
       events_(o.events),
@@ -39,6 +42,8 @@ coordinator::~coordinator() {
 
 void coordinator::add_worker(worker_lanes& w) noexcept {
     TACTUS_CHECK(3, worker_count_ < worker_capacity_);
+    w.set(worker_lanes::always_slowly,
+          advice_ != nullptr || certify_schedule_ || every_dispatch_reads_clock_);
     workers_[worker_count_++] = &w;
 }
 
@@ -123,7 +128,7 @@ void coordinator::push(lane_entry e, worker_lanes* from, const lane_place& place
         return;
     }
     if (place.where != lane::ready)
-        from->local_urgent_ = true;
+        from->set(worker_lanes::local_urgent, true);
     if (place.where == lane::cancel && place.priority == default_priority) {
         if (!from->urgent_.push(e))
             global_.push(e, place);
@@ -131,6 +136,8 @@ void coordinator::push(lane_entry e, worker_lanes* from, const lane_place& place
         push_ring(e, *from);
         return;
     } else {
+        if (place.where == lane::ready)
+            from->set(worker_lanes::local_keyed, true);
         from->keyed_.push(e, place);
     }
     if (from->shared_)
@@ -138,6 +145,16 @@ void coordinator::push(lane_entry e, worker_lanes* from, const lane_place& place
 }
 
 void coordinator::push_ring(lane_entry e, worker_lanes& w) noexcept {
+    if (w.shared_ && w.sends_ > worker_lanes::publish_at_once && !w.later_.full()) [[unlikely]] {
+        w.later_.push(e);
+        return;
+    }
+    push_shared(e, w);
+    if (w.shared_)
+        made_work();
+}
+
+void coordinator::push_shared(lane_entry e, worker_lanes& w) noexcept {
     while (!w.ring_.push(e)) [[unlikely]] {
         // The older half goes where everybody looks; a thief at work makes room by itself.
         const lane_place ready{};
@@ -145,11 +162,15 @@ void coordinator::push_ring(lane_entry e, worker_lanes& w) noexcept {
             w.ring_.spill_half([&](lane_entry old) { global_.push(old, ready); });
         if (moved == 0) {
             global_.push(e, ready);
-            break;
+            return;
         }
     }
-    if (w.shared_)
-        made_work();
+}
+
+void coordinator::publish_later(worker_lanes& w) noexcept {
+    while (!w.later_.empty())
+        push_shared(w.later_.pop_oldest(), w);
+    made_work();
 }
 
 void coordinator::push_fresh(lane_entry e, worker_lanes& w) noexcept {
@@ -208,14 +229,6 @@ bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& resu
 
 // ---- choosing
 
-slot* coordinator::claim(lane_entry e, worker_lanes& w) noexcept {
-    slot& s = slots_.at(e.slot);
-    if (ticket::take(s.ticket(), e.ticket)) [[likely]]
-        return &s;
-    ++w.stale_count_;
-    return nullptr;
-}
-
 template <class Pop>
 slot* coordinator::first_current(worker_lanes& w, Pop&& pop) noexcept {
     for (;;) {
@@ -245,8 +258,7 @@ void coordinator::run_timers(worker_lanes& w) noexcept {
         timers_->run_due(now);
 }
 
-slot* coordinator::next(worker_lanes& w) noexcept {
-    ++w.step_;
+slot* coordinator::next_slowly(worker_lanes& w) noexcept {
     if (timers_ != nullptr)
         run_timers(w);
     if (advice_ != nullptr && ++w.governor_step_ == governor_interval) {
@@ -255,7 +267,7 @@ slot* coordinator::next(worker_lanes& w) noexcept {
     }
     slot* s = nullptr;
     bool cancel_allowed = true;
-    if (w.local_urgent_ || w.cancel_streak_ != 0 || global_.urgent()) [[unlikely]] {
+    if (w.is(worker_lanes::local_urgent) || w.cancel_streak_ != 0 || global_.urgent()) {
         cancel_allowed = w.cancel_streak_ < effective_limit(w);
         if (!cancel_allowed)
             ++w.certificate_.fairness_yields;
@@ -272,13 +284,14 @@ slot* coordinator::next(worker_lanes& w) noexcept {
         if (s != nullptr)
             ++w.certificate_.fallback_cancel_dispatches;
     }
+    w.set(worker_lanes::in_streak, w.cancel_streak_ + w.timed_streak_ != 0);
     if (s != nullptr)
         found_work(w);
     return s;
 }
 
 void coordinator::end_search(worker_lanes& w) noexcept {
-    w.searching_ = false;
+    w.set(worker_lanes::searching, false);
     if (idle_.stop_search() && has_work(&w))
         idle_.work_made();
 }
@@ -293,7 +306,7 @@ slot* coordinator::next_urgent(worker_lanes& w, bool cancel_allowed) noexcept {
         return s;
     if (cancel_allowed && timed_first && (s = next_cancel(w)) != nullptr)
         return s;
-    w.local_urgent_ = !w.urgent_.looks_empty() || w.keyed_.urgent();
+    w.set(worker_lanes::local_urgent, !w.urgent_.looks_empty() || w.keyed_.urgent());
     return nullptr;
 }
 
@@ -340,37 +353,20 @@ bool coordinator::ready_waits(const worker_lanes& w) const noexcept {
 
 slot* coordinator::next_ready(worker_lanes& w) noexcept {
     slot* s = nullptr;
-    if (w.keyed_.ready_count() != 0) [[unlikely]] {
+    if (w.is(worker_lanes::local_keyed)) {
         s = first_current(w, [&] { return w.keyed_.pop_preferred(lane::ready); });
         if (s != nullptr)
             return dispatched(s, w, lane::ready);
     }
     if (w.step_ % global_interval == 0 && (s = next_global(w)) != nullptr)
         return s;
-    if (w.shared_ && w.fresh_.size() > 1 && idle_.anybody()) [[unlikely]]
-        share_fresh(w);
-    if (w.next_streak_ < next_streak_limit_ || w.ring_.looks_empty()) {
-        if (w.next_.valid()) {
-            const lane_entry e = w.next_;
-            w.next_ = {};
-            s = claim(e, w);
-        }
-        if (s == nullptr && !w.fresh_.empty())
-            s = first_current(
-                w, [&] { return w.fresh_.empty() ? lane_entry{} : w.fresh_.pop_newest(); });
-        if (s != nullptr) {
-            ++w.next_streak_;
-            return dispatched(s, w, lane::ready);
-        }
-    }
-    w.next_streak_ = 0;
-    s = first_current(w, [&] { return w.ring_.pop(); });
-    if (s != nullptr)
+    if ((s = next_plain(w)) != nullptr)
         return dispatched(s, w, lane::ready);
-    if (w.keyed_.ready_count() != 0) {
+    if (w.is(worker_lanes::local_keyed)) {
         s = first_current(w, [&] { return w.keyed_.pop(lane::ready); });
         if (s != nullptr)
             return dispatched(s, w, lane::ready);
+        w.set(worker_lanes::local_keyed, false);
     }
     if ((s = next_global(w)) != nullptr)
         return s;
@@ -447,7 +443,7 @@ slot* coordinator::steal_from(worker_lanes& victim, worker_lanes& w) noexcept {
         if (first == nullptr)
             first = claim(e, w);
         else
-            w.keyed_.push(e, {lane::ready, slots_.at(e.slot).priority(), 0});
+            push(e, &w, {lane::ready, slots_.at(e.slot).priority(), 0});
     }
     return first;
 }
@@ -502,9 +498,9 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     constexpr unsigned spins = 100;
     constexpr unsigned yields = 2;
     w.cancel_streak_ = 0;
-    if (!w.searching_)
-        w.searching_ = idle_.start_search(worker_count_);
-    if (w.searching_) {
+    bool searches = w.is(worker_lanes::searching) || idle_.start_search(worker_count_);
+    w.set(worker_lanes::searching, searches);
+    if (searches) {
         for (unsigned i = 0; i < spins + yields; ++i) {
             if (has_work(&w))
                 return;
@@ -514,11 +510,11 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
                 port::yield();
         }
     }
-    idle_.prepare_sleep(w.sleeper_, w.searching_);
-    w.searching_ = false;
+    idle_.prepare_sleep(w.sleeper_, searches);
+    w.set(worker_lanes::searching, false);
     // Acquire is not needed: whoever sets it wakes everybody afterwards.
     if (has_work(&w) || stop.load(std::memory_order_relaxed) != 0) {
-        w.searching_ = idle_.cancel_sleep(w.sleeper_);
+        w.set(worker_lanes::searching, idle_.cancel_sleep(w.sleeper_, searches));
         return;
     }
     std::int64_t timeout = -1;
@@ -529,8 +525,9 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
             timeout = left > 0 ? left : 0;
         }
     }
-    w.searching_ = idle_.sleep(w.sleeper_, timeout);
-    if (timeout >= 0 && !w.searching_)
+    searches = idle_.sleep(w.sleeper_, timeout);
+    w.set(worker_lanes::searching, searches);
+    if (timeout >= 0 && !searches)
         w.step_ = clock_interval - 1;  // woken by the time: look at the timers first
 }
 

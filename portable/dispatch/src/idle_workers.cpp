@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Going to sleep and waking, under the lock; why nothing is lost is in the header.
 #include <tactus/dispatch/idle_workers.hpp>
 
 namespace tactus::inline v0 {
@@ -36,7 +38,7 @@ void idle_workers::prepare_sleep(sleeper& s, bool searching) noexcept {
     word_.fetch_add(one_sleeping - (searching ? one_searching : 0), idle.seq_cst());
 }
 
-bool idle_workers::cancel_sleep(sleeper& s) noexcept {
+bool idle_workers::cancel_sleep(sleeper& s, bool searched) noexcept {
     {
         const port::lock_guard held(mutex_);
         if (s.listed) {
@@ -45,8 +47,8 @@ bool idle_workers::cancel_sleep(sleeper& s) noexcept {
                 at = &(*at)->below;
             *at = s.below;
             s.listed = false;
-            word_.fetch_sub(one_sleeping, idle.seq_cst());
-            return false;
+            word_.fetch_sub(one_sleeping - (searched ? one_searching : 0), idle.seq_cst());
+            return searched;
         }
     }
     (void)s.place.park(-1);  // the permit is there, or about to be
@@ -56,7 +58,7 @@ bool idle_workers::cancel_sleep(sleeper& s) noexcept {
 bool idle_workers::sleep(sleeper& s, std::int64_t timeout_ns) noexcept {
     if (s.place.park(timeout_ns))
         return true;
-    return cancel_sleep(s);
+    return cancel_sleep(s, false);
 }
 
 void idle_workers::wake_all() noexcept {

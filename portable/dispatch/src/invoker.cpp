@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// One run of a mailbox, and its end.
 #include <tactus/dispatch/invoker.hpp>
 
 namespace tactus::inline v0 {
@@ -12,45 +14,53 @@ const char* name_of(invoke_outcome outcome) noexcept {
 /// How much one run may do.
 class invoker::share {
 public:
-    share(const actor_scheduler& system, std::uint32_t batch) noexcept
-        : time_(system.time_),
-          limited_(system.throughput_deadline_ != duration::max() && system.time_ != nullptr) {
-        if (system.throughput_ != 0) {
+    share(const actor_scheduler& system, std::uint32_t batch) noexcept {
+        if (system.throughput_ != 0)
             left_ = system.throughput_;
-        } else {
-            left_ = batch < share_min ? share_min : batch > share_max ? share_max : batch;
-            long_ = batch > share_min && time_ != nullptr;
-        }
+        else if (batch > share_min)
+            left_ = batch < share_max ? batch : share_max;
         // An explicit throughput is exact.
         sends_max_ = system.throughput_ != 0 ? ~std::uint32_t{0} : left_;
-        if (limited_)
-            until_ = time_->now() + system.throughput_deadline_;
-        else if (long_)
-            until_ = time_->now() + duration::from_ms(1);
-        free_ = long_ ? left_ - share_min : 0;
+        // Only an explicit deadline, or a long batch, makes it look at the clock.
+        if (system.looks_at_clock_ || (batch > share_min && system.throughput_ == 0)) [[unlikely]]
+            start_clock(system);
     }
 
     /// After each message: may there be another?
     [[nodiscard]] bool go_on(std::uint32_t sends) noexcept {
-        if (--left_ == 0 || sends > sends_max_)
+        if (--left_ == 0 || sends > sends_max_) [[unlikely]]
             return false;
-        if (limited_) [[unlikely]]
-            return time_->now() < until_;
-        // The first 300 are free; then a look at the clock every 64.
-        if (long_ && left_ < free_ && left_ % clock_interval == 0) [[unlikely]]
-            return time_->now() < until_;
-        return true;
+        return time_ == nullptr || in_time();
     }
     void count_continuations(std::uint32_t n) noexcept { left_ = n < left_ ? left_ - n : 1; }
 
 private:
-    std::uint32_t left_ = 0;
+    [[gnu::noinline]] void start_clock(const actor_scheduler& system) noexcept {
+        time_ = system.time_;
+        if (time_ == nullptr)
+            return;
+        if (system.looks_at_clock_) {
+            until_ = time_->now() + system.throughput_deadline_;
+            interval_ = 1;
+        } else {
+            // The first 300 are free; then a look every 64.
+            until_ = time_->now() + duration::from_ms(1);
+            interval_ = clock_interval;
+            until_left_ = left_ - share_min;
+        }
+    }
+    [[nodiscard]] [[gnu::noinline]] bool in_time() const noexcept {
+        if (left_ > until_left_ || left_ % interval_ != 0)
+            return true;
+        return time_->now() < until_;
+    }
+
+    std::uint32_t left_ = share_min;
     std::uint32_t sends_max_ = 0;
-    std::uint32_t free_ = 0;
-    const clock* time_;
+    const clock* time_ = nullptr;  // null: not looked at
     instant until_;
-    bool limited_;
-    bool long_ = false;
+    std::uint32_t interval_ = 1;
+    std::uint32_t until_left_ = 0xffff'ffff;  // looked at from here on
 };
 
 void invoker::default_system(turn& t, system_message& m) noexcept {
@@ -81,6 +91,15 @@ void invoker::handle(turn& t, system_message& m) noexcept {
         done(m);
 }
 
+// The sender found the slot's last life, and was late.
+void invoker::refuse_generation(turn& t, system_message& m) noexcept {
+    const auto done = m.done;
+    if (kernel_events* events = t.worker_.system_.events_)
+        events->system_dead_letter(t.self().with_generation(m.generation.read()), m);
+    if (done != nullptr)
+        done(m);
+}
+
 std::uint32_t invoker::run_system(turn& t) noexcept {
     slot& s = t.slot_;
     std::uint32_t continuations = 0;
@@ -102,6 +121,10 @@ std::uint32_t invoker::run_system(turn& t) noexcept {
                 return continuations;
         }
         system_message* m = list.pop();
+        if (m->generation.read() != s.generation()) [[unlikely]] {
+            refuse_generation(t, *m);
+            continue;
+        }
         if (m->kind == system_kind::continuation) {
             if (supervised) {
                 m->linked = true;
@@ -127,97 +150,103 @@ handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain) 
     handled result;
     while (entered < members.size()) {
         result = members[entered]->before(t, e);
-        if (result.what != handled::kind::ok)
+        if (!result.is_ok())
             break;
         ++entered;
     }
     if (entered == members.size())
         result = t.slot_.acts()->receive(t, t.slot_.user_state(), e);
     while (entered > 0) {
-        const handled after = members[--entered]->after(t, e, result);
         // The first failure is the one reported; the remaining afters run all the same.
-        if (after.what == handled::kind::failed && result.what != handled::kind::failed)
+        const bool had_failed = result.what() == handled::kind::failed;
+        const failure first = had_failed ? result.why() : failure{};
+        const handled after = members[--entered]->after(t, e, result);
+        if (had_failed)
+            result = handled::failed(first);
+        else if (!after.is_ok())
             result = after;
     }
     return result;
 }
 
+std::uint32_t invoker::prologue(turn& t) noexcept {
+    if (t.slot_.fresh())
+        t.slot_.end_fresh();
+    return run_system(t);
+}
+
+void invoker::refuse_generation(worker& w, slot& s, envelope& e) noexcept {
+    if (kernel_events* events = w.system_.events_)
+        events->dead_letter(w.system_.slots_.index_of(s).with_generation(e.generation.read()), e,
+                            dead_letter_cause::wrong_generation);
+    w.envelopes_.dispose(e);
+}
+
 invoke_result invoker::run(worker& w, slot& s) noexcept {
-    actor_scheduler& system = w.system_;
+    const actor_scheduler& system = w.system_;
+    const behaviour* acts = s.acts();
     turn t(w, s);
     invoke_result result;
-    w.sends_ = 0;
-    if (s.fresh())
-        s.end_fresh();
+    w.lanes_.reset_sends();
     std::uint32_t continuations = 0;
-    if (s.has_system_messages() || !s.held.empty()) [[unlikely]]
-        continuations = run_system(t);
+    if (s.fresh() || s.has_system_messages() || !s.held.empty()) [[unlikely]]
+        continuations = prologue(t);
 
-    bool more = false;
     bool failed = false;
     if (s.state().should_process()) [[likely]] {
         share budget(system, s.fetch_batch());
-        if (continuations != 0)
+        if (continuations != 0) [[unlikely]]
             budget.count_continuations(continuations);
         const std::uint32_t generation = s.generation();
-        for (;;) {
-            envelope* e = s.next_user();
-            if (e == nullptr)
-                break;
+        while (envelope* e = s.next_user()) {
             if (e->generation.read() != generation) [[unlikely]] {
-                if (system.events_ != nullptr)
-                    system.events_->dead_letter(
-                        system.slots_.index_of(s).with_generation(e->generation.read()), *e,
-                        dead_letter_cause::wrong_generation);
-                w.envelopes_.dispose(*e);
+                refuse_generation(w, s, *e);
                 continue;
             }
             t.sender_ = e->sender.read();
             if (system.trace_ != nullptr) [[unlikely]]
-                trace(system, *e, t.self());
+                trace(*system.trace_, *e, t.self());
             const middleware_chain* chain =
                 system.chain_.load(actor_scheduler::installed.acquire());
-            const handled done = chain == nullptr ? s.acts()->receive(t, s.user_state(), *e)
-                                                  : run_chain(t, *e, *chain);
-            if (done.what == handled::kind::deferred) [[unlikely]] {
-                // Kept, and tried again when the actor is resumed; a middleware that defers without
-                // suspending would be asked again at once, so the run ends here.
-                s.put_back(*e);
-                more = true;
-                break;
+            const handled done =
+                chain == nullptr ? acts->receive(t, s.user_state(), *e) : run_chain(t, *e, *chain);
+            if (!done.is_ok()) [[unlikely]] {
+                if (done.what() == handled::kind::deferred) {
+                    // Kept, and tried again when the actor is resumed, or in a later run.
+                    s.put_back(*e);
+                    result.outcome = invoke_outcome::yielded;
+                    break;
+                }
+                fail(t, done.why());
+                failed = true;
             }
             ++result.processed;
             w.envelopes_.dispose(*e);
-            if (done.what == handled::kind::failed) [[unlikely]] {
-                fail(t, done.why);
-                failed = true;
-            }
             if (s.has_system_messages()) [[unlikely]]
                 budget.count_continuations(run_system(t));
             if (!s.state().should_process()) [[unlikely]]
                 break;
-            if (!budget.go_on(w.sends_)) {
-                more = s.owner_has_user();
+            if (!budget.go_on(w.lanes_.sends())) [[unlikely]] {
+                if (s.owner_has_user())
+                    result.outcome = invoke_outcome::yielded;
                 break;
             }
         }
+        if (s.state().should_process()) [[likely]]
+            return result;
     }
     if (s.state().closing())
         result.outcome = invoke_outcome::stopped;
-    else if (failed)
-        result.outcome = invoke_outcome::failed;
-    else if (s.state().suspended())
-        result.outcome = invoke_outcome::suspended;
-    else if (more)
-        result.outcome = invoke_outcome::yielded;
+    else
+        result.outcome = failed ? invoke_outcome::failed : invoke_outcome::suspended;
     return result;
 }
 
-void invoker::trace(actor_scheduler& system, envelope& e, mailbox_index self) noexcept {
+void invoker::trace(tracer& to, envelope& e, mailbox_index self) noexcept {
     if ((e.flags.read() & envelope::has_span) == 0 || e.span() == 0)
         return;
-    system.trace_->mark(e.span(), tracer::point::dequeue, self);
-    system.trace_->mark(e.span(), tracer::point::invoke, self);
+    to.mark(e.span(), tracer::point::dequeue, self);
+    to.mark(e.span(), tracer::point::invoke, self);
 }
 
 namespace {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Lanes under their lock; counts are written last, for who looks without it.
 #include <tactus/dispatch/lane_set.hpp>
 
 #include <cstddef>
@@ -40,6 +42,9 @@ void lane_set::push(lane_entry e, const lane_place& place) noexcept {
                 .push({key_of(place.priority), next_number_++, e}, is_stale);
     }
     // Dropping stale entries may have shortened it: the count is written, not counted.
+    if (place.where != lane::ready)
+        urgent_.store(size_locked(lane::cancel) + size_locked(lane::timed),
+                      std::memory_order_relaxed);
     counts_[static_cast<std::size_t>(place.where)].store(size_locked(place.where),
                                                          queued.seq_cst());
 }
@@ -93,6 +98,9 @@ lane_entry lane_set::pop_locked(lane from) noexcept {
         break;
     }
     // Relaxed: a count seen too high only makes somebody look in vain.
+    if (from != lane::ready)
+        urgent_.store(size_locked(lane::cancel) + size_locked(lane::timed),
+                      std::memory_order_relaxed);
     counts_[static_cast<std::size_t>(from)].store(size_locked(from), std::memory_order_relaxed);
     return e;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Generations over the life of a system, and what is poisoned in a free slot.
 #include <tactus/dispatch/registry.hpp>
 
 namespace tactus::inline v0 {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The one table of systems in a process, and its visitors.
 #include <tactus/dispatch/system_table.hpp>
 
 namespace tactus::inline v0 {
@@ -10,15 +12,16 @@ struct entry {
     port::atomic<actor_scheduler*> system{nullptr};
     port::atomic<std::uint32_t> visitors{0};
     // Under the lock.
-    std::uint32_t next_generation = 1;  // 0: used up
-    bool claimed = false;
+    port::plain<std::uint32_t> next_generation{1};  // 0: used up
+    port::plain<bool> claimed{false};
 };
 constexpr port::edge visiting{"system-visit"};
 
-constinit entry table[system_table::number_count];
+// The braces are for g++ 12, which forgets the initial values of an array of cells without them.
+constinit entry table[system_table::number_count]{};
 constinit port::atomic<std::uint32_t> refused{0};
 constinit port::mutex table_mutex;
-constinit std::uint32_t last_claimed = 0;
+constinit port::plain<std::uint32_t> last_claimed{0};
 
 }  // namespace
 
@@ -26,13 +29,13 @@ std::uint32_t system_table::claim(std::uint32_t& first_generation) noexcept {
     const port::lock_guard held(table_mutex);
     for (std::uint32_t n = 1; n < number_count; ++n) {
         // In turn, so that a number rests as long as it can.
-        const std::uint32_t number = (last_claimed + n - 1) % (number_count - 1) + 1;
+        const std::uint32_t number = (last_claimed.read() + n - 1) % (number_count - 1) + 1;
         entry& e = table[number];
-        if (e.claimed || e.next_generation == 0)
+        if (e.claimed.read() || e.next_generation.read() == 0)
             continue;
-        e.claimed = true;
-        last_claimed = number;
-        first_generation = e.next_generation;
+        e.claimed.write(true);
+        last_claimed.write(number);
+        first_generation = e.next_generation.read();
         return number;
     }
     return 0;
@@ -50,10 +53,10 @@ void system_table::withdraw(std::uint32_t number) noexcept {
 
 void system_table::release(std::uint32_t number, std::uint32_t last_generation) noexcept {
     const port::lock_guard held(table_mutex);
-    table[number].claimed = false;
+    table[number].claimed.write(false);
     // Half of the range for one system: a number that is beyond is not used again.
-    table[number].next_generation =
-        last_generation == 0 || last_generation >= (1U << 31) ? 0 : last_generation + 1;
+    table[number].next_generation.write(
+        last_generation == 0 || last_generation >= (1U << 31) ? 0 : last_generation + 1);
 }
 
 std::uint32_t system_table::refused_count() noexcept {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Memory of a worker's lanes.
 #include <tactus/dispatch/worker_lanes.hpp>
 
 #include <new>
@@ -21,10 +23,13 @@ worker_lanes::worker_lanes(const options& o) noexcept
     : memory_(*o.memory),
       ring_capacity_(o.ring_capacity),
       fresh_capacity_(o.fresh_capacity),
+      later_capacity_(o.later_capacity),
       ring_cells_(make_array<run_ring::cell>(*o.memory, o.ring_capacity)),
       urgent_cells_(make_array<run_ring::cell>(*o.memory, o.ring_capacity)),
       fresh_entries_(make_array<lane_entry>(*o.memory, o.fresh_capacity)),
+      later_entries_(make_array<lane_entry>(*o.memory, o.later_capacity)),
       fresh_(fresh_entries_, o.fresh_capacity),
+      later_(later_entries_, o.later_capacity),
       rng_(o.seed),
       number_(o.number),
       shared_(o.shared),
@@ -44,6 +49,7 @@ worker_lanes::~worker_lanes() {
     memory_.release(urgent_cells_, ring_capacity_ * sizeof(run_ring::cell),
                     alignof(run_ring::cell));
     memory_.release(fresh_entries_, fresh_capacity_ * sizeof(lane_entry), alignof(lane_entry));
+    memory_.release(later_entries_, later_capacity_ * sizeof(lane_entry), alignof(lane_entry));
 }
 
 }  // namespace tactus::inline v0

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The rare paths of envelopes and their pool: what is boxed, the reserve, and poisoning.
 #include <tactus/mailbox/envelope_pool.hpp>
 
 namespace tactus::inline v0 {
+namespace {
+
+/// Bytes from a member to the end of its envelope.
+template <class Member>
+std::size_t behind(const Member& from, const envelope& e) noexcept {
+    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&e + 1) -
+                                    reinterpret_cast<const std::byte*>(&from));
+}
+
+}  // namespace
 
 void envelope::destroy_slowly(const message_type& t, std::uint32_t f) noexcept {
     void* object = payload();
@@ -11,14 +23,16 @@ void envelope::destroy_slowly(const message_type& t, std::uint32_t f) noexcept {
         outside().source->release(object, t.size, t.alignment);
 }
 
-// The sender's place holds it: a free envelope has none.
+// The sender's place holds it, as two halves: a free envelope has none, and all of the inside can
+// be poisoned.
 envelope* envelope_links::get_magazine(const envelope& e) noexcept {
-    envelope* to = nullptr;
-    std::memcpy(&to, &e.inside_, sizeof to);
-    return to;
+    const mailbox_index halves = e.sender.read();
+    const std::uint64_t bits = (std::uint64_t{halves.generation} << 32) | halves.slot;
+    return reinterpret_cast<envelope*>(static_cast<std::uintptr_t>(bits));
 }
 void envelope_links::set_magazine(envelope& e, envelope* to) noexcept {
-    std::memcpy(&e.inside_, &to, sizeof to);
+    const std::uint64_t bits = reinterpret_cast<std::uintptr_t>(to);
+    e.sender.write({static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)});
 }
 
 envelope_pool::envelope_pool(const options& o) noexcept
@@ -35,6 +49,12 @@ envelope_pool::envelope_pool(const options& o) noexcept
         give_for_system(*e);
     }
     cache.flush();
+}
+
+envelope_pool::~envelope_pool() {
+    // The memory goes back to whoever gave it.
+    if (poisons_)
+        port::unpoison(depot_.data(), depot_.constructed_count() * sizeof(envelope));
 }
 
 envelope& envelope_pool::take_for_system() noexcept {
@@ -63,21 +83,17 @@ std::uint32_t envelope_pool::reserve_count() noexcept {
     return reserve_count_;
 }
 
-namespace {
-
-// Beside the link: the magazine link at the start of the inside stays usable too.
-constexpr std::size_t poison_from = sizeof(void*);
-constexpr std::size_t poison_to = 32;
-
-}  // namespace
-
+// Everything but the two links: next, and the sender's place.
 void envelope_pool::poison(envelope& e) noexcept {
-    auto* bytes = reinterpret_cast<std::byte*>(&e);
-    port::poison(bytes + poison_from, poison_to - poison_from);
-    port::poison(bytes + poison_to + 8, sizeof(envelope) - poison_to - 8);
+    port::poison(&e.type, sizeof e.type);
+    port::poison(&e.generation, behind(e.generation, e));
 }
 void envelope_pool::unpoison(envelope& e) noexcept {
-    port::unpoison(reinterpret_cast<std::byte*>(&e) + poison_from, sizeof(envelope) - poison_from);
+    port::unpoison(&e.type, sizeof e.type);
+    port::unpoison(&e.generation, behind(e.generation, e));
+    // Valgrind takes what was unpoisoned for undefined; an empty envelope says that it is empty.
+    e.type.write(nullptr);
+    e.flags.write(0);
 }
 
 }  // namespace tactus::inline v0

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Names of the system message kinds, and the lists that are not on the hot path.
 #include <tactus/mailbox/system_message.hpp>
 
 #include <array>

@@ -37,7 +37,7 @@ struct throwing_spy {
         return verdict::proceed;
     }
     void after(turn&, envelope&, const handled& result) {
-        journal().add((result.what == handled::kind::failed ? 300 : 200) + name);
+        journal().add((result.what() == handled::kind::failed ? 300 : 200) + name);
         if (throws == where::after)
             throw 2;
     }

@@ -74,7 +74,7 @@ TEST(idle_workers, going_to_sleep_ends_the_search) {
     idle.prepare_sleep(a, true);
     EXPECT_EQ(idle.searching_count(), 0u);
     EXPECT_EQ(idle.sleeping_count(), 1u);
-    EXPECT_FALSE(idle.cancel_sleep(a));
+    EXPECT_FALSE(idle.cancel_sleep(a, false));
     EXPECT_FALSE(idle.anybody());
 }
 
@@ -83,7 +83,7 @@ TEST(idle_workers, who_cancels_after_being_chosen_searches_and_keeps_no_permit) 
     sleeper a;
     idle.prepare_sleep(a, false);
     EXPECT_TRUE(idle.work_made());
-    EXPECT_TRUE(idle.cancel_sleep(a));
+    EXPECT_TRUE(idle.cancel_sleep(a, false));
     EXPECT_EQ(idle.searching_count(), 1u);
     EXPECT_TRUE(idle.stop_search());
     idle.prepare_sleep(a, false);

@@ -31,7 +31,7 @@ struct spy {
         return verdict::proceed;
     }
     void after(turn&, envelope&, const handled& result) {
-        journal().add((result.what == handled::kind::failed ? 300 : 200) + name);
+        journal().add((result.what() == handled::kind::failed ? 300 : 200) + name);
     }
 };
 struct chain_of_two {

@@ -2,9 +2,9 @@
 //
 // Host port: telling AddressSanitizer and Valgrind which memory is free (UP-6).
 //
-// AddressSanitizer is there or not when this file is compiled. Valgrind is found out when the
-// program starts, so that a release build can be looked at too; without its header (package
-// valgrind) it is left out.
+// AddressSanitizer is there or not when this file is compiled. Valgrind's memcheck (not its other
+// tools, which only count) is found out when the program runs, so that a release build can be
+// looked at too; without its header (package valgrind) it is left out.
 #include <tactus/port/port.hpp>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -27,9 +27,14 @@
 namespace tactus::inline v0::port {
 namespace {
 
-bool under_valgrind() noexcept {
+bool under_memcheck() noexcept {
 #ifdef TACTUS_VALGRIND
-    return RUNNING_ON_VALGRIND != 0;
+    // Other tools answer this request with 0.
+    static const bool is = [] {
+        const char probe = 0;
+        return VALGRIND_MAKE_MEM_DEFINED_IF_ADDRESSABLE(&probe, sizeof probe) != 0;
+    }();
+    return is;
 #else
     return false;
 #endif
@@ -41,7 +46,7 @@ bool poisoning() noexcept {
 #ifdef TACTUS_ASAN
     return true;
 #else
-    return under_valgrind();
+    return under_memcheck();
 #endif
 }
 
@@ -50,7 +55,7 @@ void poison([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t size
     __asan_poison_memory_region(from, size);
 #endif
 #ifdef TACTUS_VALGRIND
-    if (under_valgrind())
+    if (under_memcheck())
         (void)VALGRIND_MAKE_MEM_NOACCESS(from, size);
 #endif
 }
@@ -60,7 +65,7 @@ void unpoison([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t si
     __asan_unpoison_memory_region(from, size);
 #endif
 #ifdef TACTUS_VALGRIND
-    if (under_valgrind())
+    if (under_memcheck())
         (void)VALGRIND_MAKE_MEM_UNDEFINED(from, size);
 #endif
 }

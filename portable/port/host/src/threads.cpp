@@ -45,8 +45,12 @@ struct exit_calls {
     exit_calls(const exit_calls&) = delete;
     exit_calls& operator=(const exit_calls&) = delete;
     ~exit_calls() {
-        for (auto at = entries.rbegin(); at != entries.rend(); ++at)
-            at->call(at->with);
+        // Taken out first: a call may register another.
+        while (!entries.empty()) {
+            const entry last = entries.back();
+            entries.pop_back();
+            last.call(last.with);
+        }
     }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where blocks of any size come from: payloads too large for an envelope, and whatever else is rare
-// enough not to have a pool. Handed in by whoever builds the system; the hosted runtime has one over
-// the heap, bare metal one over an array or none.
+// enough not to have a pool. Handed in by whoever builds the system; the hosted runtime has one
+// over the heap, bare metal one over an array or none.
 //
 // Thread safety: the implementation's to give; the kernel calls from any thread.
 #pragma once

@@ -3,8 +3,8 @@
 // Actor scheduler: the kernel of one system. It only builds and connects: registry (slots), pool
 // (envelopes), coordinator (order), invoker (runs), suspensions; an executor supplies the threads.
 //
-// Life cycle (CO-5): running, stopping (nothing new is taken), draining (what is there is processed),
-// stopped (everything left is closed and dead-lettered).
+// Life cycle (CO-5): running, stopping (nothing new is taken), draining (what is there is
+// processed), stopped (everything left is closed and dead-lettered).
 //
 // Thread safety: everything from any thread, except run_one and friends, which belong to the thread
 // that has bound the worker.
@@ -104,10 +104,10 @@ public:
         slot& s = **taken;
         const handled made =
             call_user([&] { ::new (s.user_state()) State(std::forward<Args>(args)...); });
-        if (made.what != handled::kind::ok) {
+        if (!made.is_ok()) {
             abandon_spawn(s, w);
             return std::unexpected(
-                spawn_error{spawn_error::kind::constructor_failed, made.why.what});
+                spawn_error{spawn_error::kind::constructor_failed, made.why().what});
         }
         return end_spawn(s, w);
     }
@@ -137,17 +137,35 @@ public:
     /// As tell, from one of the workers.
     template <class M>
     void tell_from(worker& w, mailbox_index to, M&& message, const send_options& o) noexcept {
-        if (!has(to)) [[unlikely]] {
-            tell_from_outside(to, std::forward<M>(message), o);
-            return;
+        using type = std::remove_cvref_t<M>;
+        if constexpr (envelope::fits<type>(0)) {
+            // The short way: one of ours, alive, an envelope at hand, nothing special.
+            const std::uint32_t number = to.slot - w.first_slot_;
+            if (number < slot_limit_.load(std::memory_order_relaxed) && !watched_ &&
+                o.deadline == 0) [[likely]] {
+                slot& s = w.slot_base_[number];
+                envelope* e = s.generation() == to.generation ? w.envelopes_.take() : nullptr;
+                if (e != nullptr) [[likely]] {
+                    e->fill<type>(std::forward<M>(message), o.sender, to.generation);
+                    if (w.lanes_.count_send()) [[unlikely]]
+                        coordinator_.publish(w.lanes_);
+                    const enqueued result = s.enqueue(*e);
+                    if (result == enqueued::accepted)
+                        return;
+                    if (result == enqueued::submit) [[likely]] {
+                        coordinator_.submit_ready(s, &w.lanes_);
+                        return;
+                    }
+                    refused_late(&w, to, *e);
+                    return;
+                }
+            }
         }
-        const sent result = deliver(&w, to, std::forward<M>(message), o);
-        if (result != sent::accepted) [[unlikely]]
-            dead_letter(&w, to, std::forward<M>(message), o, result);
+        tell_slowly(w, to, std::forward<M>(message), o);
     }
 
-    /// A system message; false when the mailbox is closed or stale, and then it was reported as a dead
-    /// letter and `done` called. From any thread.
+    /// A system message; false when the mailbox is closed or stale, and then it was reported as a
+    /// dead letter and `done` called. From any thread.
     bool send_system(mailbox_index to, system_message& m) noexcept;
 
     /// Asks an actor to end, from any thread. False when it has ended or is about to.
@@ -157,8 +175,8 @@ public:
     bool resume(mailbox_index who, suspension why) noexcept;
     /// CO-6: resumes all that wait for the key; how many.
     std::size_t signal(std::uint64_t key) noexcept { return suspensions_.signal(key); }
-    /// RG-4: a queue of this actor reports that it is broken: the mailbox is closed, its contents go to
-    /// dead letters, and the actor fails.
+    /// RG-4: a queue of this actor reports that it is broken: the mailbox is closed, its contents
+    /// go to dead letters, and the actor fails.
     void mailbox_failed(mailbox_index who, const failure& why) noexcept;
 
     // ---- running: for executors
@@ -185,9 +203,7 @@ public:
     /// Nothing new is taken from now on; what is queued is processed.
     void begin_stop() noexcept;
     /// Nothing waits any more (and no worker runs, which the executor knows).
-    [[nodiscard]] bool drained() const noexcept {
-        return !coordinator_.has_work(nullptr);
-    }
+    [[nodiscard]] bool drained() const noexcept { return !coordinator_.has_work(nullptr); }
     /// Closes everything that is left. Requires: no worker runs; `w` is bound by the caller.
     void finish_stop(worker& w) noexcept;
 
@@ -278,8 +294,8 @@ private:
             e->set_deadline(o.deadline);
         if (watched_) [[unlikely]]
             watch_enqueue(*e, to, o.sender);
-        if (w != nullptr)
-            ++w->sends_;
+        if (w != nullptr && w->lanes_.count_send())
+            coordinator_.publish(w->lanes_);
         switch (s.enqueue(*e)) {
         case enqueued::accepted:
             return sent::accepted;
@@ -292,12 +308,26 @@ private:
         case enqueued::closed:
             break;
         }
-        return refused_late(w, *e, std::forward<M>(message));
+        return give_back(w, *e, std::forward<M>(message));
     }
+
+    template <class M>
+    [[gnu::noinline]] void tell_slowly(worker& w, mailbox_index to, M&& message,
+                                       const send_options& o) noexcept {
+        if (!has(to)) {
+            tell_from_outside(to, std::forward<M>(message), o);
+            return;
+        }
+        const sent result = deliver(&w, to, std::forward<M>(message), o);
+        if (result != sent::accepted)
+            dead_letter(&w, to, std::forward<M>(message), o, result);
+    }
+    /// The mailbox was closed between the look and the push.
+    void refused_late(worker* w, mailbox_index to, envelope& e) noexcept;
 
     /// The mailbox was closed between the look and the push: the message goes back where it was.
     template <class M>
-    [[nodiscard]] sent refused_late(worker* w, envelope& e, M&& message) noexcept {
+    [[nodiscard]] sent give_back(worker* w, envelope& e, M&& message) noexcept {
         using type = std::remove_cvref_t<M>;
         if constexpr (std::is_rvalue_reference_v<M&&> && std::is_move_assignable_v<type>)
             message = std::move(*static_cast<type*>(e.payload()));
@@ -371,6 +401,7 @@ private:
     class tracer* trace_;
     std::uint32_t throughput_;  // 0: the default rule
     duration throughput_deadline_;
+    bool looks_at_clock_;  // a throughput deadline was given, and a clock
     suspensions suspensions_;
     coordinator coordinator_;
     worker** workers_;

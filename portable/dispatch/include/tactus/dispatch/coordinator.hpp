@@ -3,8 +3,8 @@
 // Coordinator: which mailbox runs next (CO, LN).
 //
 // A mailbox with work is idle, queued or running; its own state word and ticket say which. Who wins
-// the scheduled bit submits it: into the lanes of the worker it is on, or into the global ones when it
-// comes from outside. There is no outer lock.
+// the scheduled bit submits it: into the lanes of the worker it is on, or into the global ones when
+// it comes from outside. There is no outer lock.
 //
 // The order of next() (LN-4), for one worker:
 //
@@ -16,7 +16,7 @@
 //      At most `next_streak_limit` from next and fresh in a row while the ring waits;
 //      every 64th step the global ready lane comes first
 //   3  global ready
-//   4  stealing: half of another's ring, or up to `steal_batch` of its keyed ready work; when nobody
+//   4  stealing: half of another's ring, or up to `steal_batch` of its keyed ready work; when none
 //      has any, what is stuck in another's cancel or timed lane
 //   5  a cancel after all, when the streak alone forbade it
 //
@@ -27,13 +27,14 @@
 #include <span>
 
 #include <tactus/dispatch/events.hpp>
-#include <tactus/dispatch/executor.hpp>
 #include <tactus/dispatch/governor.hpp>
 #include <tactus/dispatch/idle_workers.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/registry.hpp>
 #include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/ticket.hpp>
+#include <tactus/dispatch/timer_phase.hpp>
+#include <tactus/dispatch/waker.hpp>
 #include <tactus/dispatch/worker_lanes.hpp>
 #include <tactus/time/clock.hpp>
 
@@ -56,8 +57,8 @@ public:
         governor* advice = nullptr;     // null: none
         load_probe* load = nullptr;     // what the governor is told; null: zeros
         kernel_events* events = nullptr;
-        const task_queue* tasks = nullptr;  // work that is no mailbox's; null: none
-        std::uint32_t worker_count = 1;  // as many as will be given to add_worker
+        const task_queue* tasks = nullptr;  // work too, which next() does not take; null: none
+        std::uint32_t worker_count = 1;     // as many as will be given to add_worker
         std::uint32_t cancel_streak_limit = 16;
         std::uint32_t timed_streak_limit = 64;
         std::uint32_t next_streak_limit = 16;
@@ -75,19 +76,19 @@ public:
 
     /// At the start, before anybody submits. The lanes outlive the coordinator's use.
     void add_worker(worker_lanes& w) noexcept;
-    /// Whose lanes drain_ready_cycle uses: a worker's, where one thread does everything, or a set of
-    /// their own. After all workers.
+    /// Whose lanes drain_ready_cycle uses: a worker's, where one thread does everything, or a set
+    /// of their own. After all workers.
     void set_visitor(worker_lanes& w) noexcept;
 
     // ---- by index, for everybody
 
-    /// CO-1: asks for a run as if a message had come; idempotent. False when the index is stale, or a
-    /// run is on its way anyway.
+    /// CO-1: asks for a run as if a message had come; idempotent. False when the index is stale, or
+    /// a run is on its way anyway.
     bool register_ready(mailbox_index index) noexcept;
     /// Takes a waiting mailbox out of its lane.
     [[nodiscard]] unregistered unregister(mailbox_index index) noexcept;
-    /// Fills `out` with what runs next, in order, and returns how many; never more than there is room.
-    /// Each is the caller's to run, and to report.
+    /// Fills `out` with what runs next, in order, and returns how many; never more than there is
+    /// room. Each is the caller's to run, and to report.
     [[nodiscard]] std::size_t drain_ready_cycle(std::span<mailbox_index> out) noexcept;
     /// CO-3. Returns false when the mailbox is to be finalized by the caller, who still owns it.
     bool handle_invoke_result(mailbox_index index, const invoke_result& result) noexcept;
@@ -115,6 +116,12 @@ public:
         if (displaced.valid())
             push_ring(displaced, *from);
     }
+    /// Puts what a run made ready, and kept to itself, where others can take it: at the end of the
+    /// run, and when count_send says so.
+    void publish(worker_lanes& w) noexcept {
+        if (!w.later_.empty()) [[unlikely]]
+            publish_later(w);
+    }
     /// Puts a mailbox that has run at the end of the worker's ring.
     void requeue(slot& s, worker_lanes* from) noexcept;
     /// A system message was pushed to a mailbox that was queued or running already: if it waits in
@@ -127,19 +134,30 @@ public:
     // ---- for workers
 
     /// The mailbox to run now, taken out of its lane; nullptr when there is nothing.
-    [[nodiscard]] slot* next(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* next(worker_lanes& w) noexcept {
+        ++w.step_;
+        // Nearly always nothing is urgent, due or special: then it is the worker's own plain work.
+        if ((w.special_ | global_.urgent_hint() | due_->load(std::memory_order_relaxed)) == 0 &&
+            w.step_ % global_interval != 0) [[likely]] {
+            if (slot* s = next_plain(w)) [[likely]] {
+                ++w.certificate_.ready_dispatches;
+                return s;
+            }
+        }
+        return next_slowly(w);
+    }
     /// Spins a bounded time, then sleeps, until there may be something, or `stop` is set and
     /// wake_all was called.
     void await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept;
     void wake_all() noexcept { idle_.wake_all(); }
 
-    /// Something waits in a lane that `w` could take from (null: in any).
-    [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
-    /// The worker has something to do that did not come from next(): it does not search any more.
+    /// The worker has found something to do, but not by next(): it does not search any more.
     void found_work(worker_lanes& w) noexcept {
-        if (w.searching_) [[unlikely]]
+        if (w.is(worker_lanes::searching)) [[unlikely]]
             end_search(w);
     }
+    /// Something waits in a lane that `w` could take from (null: in any), or a task does.
+    [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
     /// Something was made that a sleeping worker, or whoever polls, should see.
     void made_work() noexcept;
     [[nodiscard]] idle_workers& idle() noexcept { return idle_; }
@@ -158,12 +176,22 @@ private:
     void push_ring(lane_entry e, worker_lanes& w) noexcept;
     void push_fresh(lane_entry e, worker_lanes& w) noexcept;
     void share_fresh(worker_lanes& w) noexcept;
+    void publish_later(worker_lanes& w) noexcept;
+    void push_shared(lane_entry e, worker_lanes& w) noexcept;
 
     /// The slot of an entry, if its registration still waited: the caller owns it then.
-    [[nodiscard]] slot* claim(lane_entry e, worker_lanes& w) noexcept;
+    [[nodiscard]] slot* claim(lane_entry e, worker_lanes& w) noexcept {
+        slot& s = slots_.at(e.slot);
+        if (ticket::take(s.ticket(), e.ticket)) [[likely]]
+            return &s;
+        ++w.stale_count_;
+        return nullptr;
+    }
     template <class Pop>
     [[nodiscard]] slot* first_current(worker_lanes& w, Pop&& pop) noexcept;
 
+    [[nodiscard]] slot* next_slowly(worker_lanes& w) noexcept;
+    void end_search(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_urgent(worker_lanes& w, bool cancel_allowed) noexcept;
     [[nodiscard]] slot* next_cancel(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_timed(worker_lanes& w) noexcept;
@@ -173,9 +201,37 @@ private:
     [[nodiscard]] slot* steal_from(worker_lanes& victim, worker_lanes& w) noexcept;
     [[nodiscard]] bool ready_waits(const worker_lanes& w) const noexcept;
 
+    /// next, fresh and ring: what takes no lock.
+    [[nodiscard]] slot* next_plain(worker_lanes& w) noexcept {
+        if (w.next_streak_ >= next_streak_limit_ && w.ring_.looks_empty())
+            w.next_streak_ = 0;  // nobody waits
+        if (w.next_streak_ < next_streak_limit_) {
+            ++w.next_streak_;
+            if (w.next_.valid()) {
+                const lane_entry e = w.next_;
+                w.next_ = {};
+                if (slot* s = claim(e, w)) [[likely]]
+                    return s;
+            }
+            if (w.shared_ && w.fresh_.size() > 1 && idle_.anybody()) [[unlikely]]
+                share_fresh(w);
+            while (!w.fresh_.empty()) {
+                if (slot* s = claim(w.fresh_.pop_newest(), w)) [[likely]]
+                    return s;
+            }
+        }
+        w.next_streak_ = 0;
+        for (;;) {
+            const lane_entry e = w.ring_.pop();
+            if (!e.valid())
+                return nullptr;
+            if (slot* s = claim(e, w)) [[likely]]
+                return s;
+        }
+    }
+
     slot* dispatched(slot* s, worker_lanes& w, lane from, bool stolen = false) noexcept;
     void run_timers(worker_lanes& w) noexcept;
-    void end_search(worker_lanes& w) noexcept;
     [[nodiscard]] std::uint32_t effective_limit(worker_lanes& w) noexcept;
     void note_deadline(slot& s, worker_lanes& w) noexcept;
 
@@ -184,6 +240,7 @@ private:
     registry& slots_;
     const clock* time_;
     timer_phase* timers_;
+    const port::atomic<std::uint32_t>* due_;  // of the timers, or one that is never set
     governor* advice_;
     load_probe* load_;
     kernel_events* events_;
@@ -199,6 +256,8 @@ private:
     bool every_dispatch_reads_clock_;
     worker_lanes* visitor_ = nullptr;
     port::mutex visitor_mutex_;
+
+    const port::atomic<std::uint32_t> never_due_{0};
 
     // Written by whoever waits for work without being a worker, and by who makes some.
     static constexpr port::edge signal{"coordinator-signal"};

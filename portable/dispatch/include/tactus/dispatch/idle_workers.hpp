@@ -6,10 +6,10 @@
 // could take looks at one word: is somebody searching (then they find it), is nobody asleep (then
 // there is nobody to wake)? Only otherwise is one sleeper woken, and it wakes up searching.
 //
-// Why no wake-up is lost: making work is a read-modify-write (or a locked store) followed by a look at
-// the word; going to sleep is a read-modify-write of the word followed by a look at all queues; all
-// four are seq_cst. So either the maker sees the sleeper, or the sleeper sees the work. The last one
-// to stop searching, because it found something, looks once more for the same reason.
+// Why no wake-up is lost: making work is a read-modify-write (or a locked store) followed by a look
+// at the word; going to sleep is a read-modify-write of the word followed by a look at all queues;
+// all four are seq_cst. So either the maker sees the sleeper, or the sleeper sees the work. The
+// last one to stop searching, because it found something, looks once more for the same reason.
 //
 // Thread safety: any thread, each worker for itself.
 #pragma once
@@ -30,8 +30,8 @@ struct sleeper {
 
 class idle_workers {
 public:
-    /// After making work that another worker may take: wakes one, if one sleeps and nobody searches.
-    /// Returns whether it did.
+    /// After making work that another worker may take: wakes one, if one sleeps and nobody
+    /// searches. Returns whether it did.
     bool work_made() noexcept {
         const std::uint32_t seen = word_.load(idle.seq_cst());
         if (seen < one_sleeping || (seen & searching_mask) != 0) [[likely]]
@@ -54,9 +54,9 @@ public:
     /// Puts the caller on the list of sleepers (ending its search). It must look at all queues
     /// afterwards, and then sleep, or cancel_sleep.
     void prepare_sleep(sleeper& s, bool searching) noexcept;
-    /// Not sleeping after all. True when somebody has chosen to wake the caller meanwhile: it is
-    /// searching then.
-    [[nodiscard]] bool cancel_sleep(sleeper& s) noexcept;
+    /// Not sleeping after all. True when the caller is searching: because it `searched` before, and
+    /// others may have left to it what they made, or because somebody has chosen to wake it.
+    [[nodiscard]] bool cancel_sleep(sleeper& s, bool searched) noexcept;
     /// Sleeps. True when woken (the caller is searching then), false when the time passed.
     [[nodiscard]] bool sleep(sleeper& s, std::int64_t timeout_ns) noexcept;
 

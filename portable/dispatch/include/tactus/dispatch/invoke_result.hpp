@@ -3,8 +3,10 @@
 // What comes of handling messages: of one (handled), and of one run of a mailbox (invoke_result).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
+#include <tactus/port/port.hpp>
 #include <tactus/time/instant.hpp>
 
 namespace tactus::inline v0 {
@@ -15,14 +17,36 @@ struct failure {
     void* detail = nullptr;  // the layer above's: an exception, an error object
 };
 
-/// Of one message.
-struct handled {
+/// Of one message. One word, since every handler returns it: what failed is kept by the thread,
+/// until its next failure.
+class handled {
+public:
     enum class kind : std::uint8_t { ok, failed, deferred };
-    kind what = kind::ok;
-    failure why;  // failed only
 
+    constexpr handled() noexcept = default;
     [[nodiscard]] static constexpr handled ok() noexcept { return {}; }
-    [[nodiscard]] static constexpr handled failed(failure f) noexcept { return {kind::failed, f}; }
+    [[nodiscard]] static handled failed(const failure& why) noexcept {
+        failure& kept = port::thread_instance<failure>();
+        kept = why;
+        return handled(&kept);
+    }
+    [[nodiscard]] static handled deferred() noexcept { return handled(&deferral); }
+
+    [[nodiscard]] constexpr bool is_ok() const noexcept { return why_ == nullptr; }
+    [[nodiscard]] kind what() const noexcept {
+        if (why_ == nullptr)
+            return kind::ok;
+        return why_ == &deferral ? kind::deferred : kind::failed;
+    }
+    /// Requires: failed.
+    [[nodiscard]] failure why() const noexcept { return *why_; }
+
+private:
+    static constexpr failure deferral{};
+
+    explicit constexpr handled(const failure* why) noexcept : why_(why) {}
+
+    const failure* why_ = nullptr;  // null: ok
 };
 
 /// Why an actor holds back its user messages (CO-4).

@@ -3,9 +3,9 @@
 // Lane set: cancel, timed and ready under one lock, with counts that can be looked at without it.
 //
 // Each worker has one for what needs a key, and the system has one for everything that comes from
-// outside or overflows. Default priority goes through plain queues; another priority, or a deadline,
-// through a heap. Within a lane: higher priority first, then the order of registration; the plain
-// queue stands where priority 128 belongs.
+// outside or overflows. Default priority goes through plain queues; another priority, or a
+// deadline, through a heap. Within a lane: higher priority first, then the order of registration;
+// the plain queue stands where priority 128 belongs.
 //
 // Thread safety: any thread.
 #pragma once
@@ -53,6 +53,10 @@ public:
     [[nodiscard]] std::uint32_t timed_count() const noexcept { return look(counts_[1]); }
     [[nodiscard]] std::uint32_t ready_count() const noexcept { return look(counts_[2]); }
     [[nodiscard]] bool urgent() const noexcept { return cancel_count() + timed_count() != 0; }
+    /// A hint of urgent(), for who looks before every dispatch: not 0 soon after something came.
+    [[nodiscard]] std::uint32_t urgent_hint() const noexcept {
+        return urgent_.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] bool empty() const noexcept { return !urgent() && ready_count() == 0; }
     /// The earliest deadline in the timed lane; the largest number when there is none.
     [[nodiscard]] std::int64_t earliest_deadline() noexcept;
@@ -77,10 +81,11 @@ private:
     lane_heap timed_heap_;
     lane_heap ready_heap_;
 
-    // Written under the lock. "queued": raising a count, then looking for sleepers, against going to
-    // sleep, then looking at the counts.
+    // Written under the lock. "queued": raising a count, then looking for sleepers, against going
+    // to sleep, then looking at the counts.
     static constexpr port::edge queued{"lanes-queued"};
     count counts_[3]{count{0}, count{0}, count{0}};
+    count urgent_{0};  // cancel and timed together
 };
 
 }  // namespace tactus::inline v0

@@ -2,8 +2,9 @@
 //
 // Task: something to run once on a worker that is not an actor, and the queue they wait in.
 //
-// Intrusive, so submitting never allocates; the caller keeps the task until it has run. What user code
-// throws is caught where it was compiled (task_of), so a failing task never takes its worker along.
+// Intrusive, so submitting never allocates; the caller keeps the task until it has run. What user
+// code throws is caught where it was compiled (task_of), so a failing task never takes its worker
+// along.
 #pragma once
 
 #include <cstdint>

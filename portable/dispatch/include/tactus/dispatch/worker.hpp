@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker: everything one thread needs to run actors without asking anybody: its lanes, its envelopes,
-// its slots, and the way of a message from here (the fast path of send).
+// Worker: everything one thread needs to run actors without asking anybody: its lanes, its
+// envelopes, its slots, and the way of a message from here (the fast path of send).
 //
 // Owner thread only.
 #pragma once
@@ -72,11 +72,13 @@ private:
         worker* current = nullptr;
     };
 
+    // What every send reads, together.
     actor_scheduler& system_;
+    slot* slot_base_;
+    std::uint32_t first_slot_;  // the slot word of slot 0
     worker_lanes lanes_;
     envelope_cache envelopes_;
     slot_cache slots_;
-    std::uint32_t sends_ = 0;  // in the run going on
     // Written by the owner, read by anybody who counts.
     port::atomic<std::uint32_t> spawned_{0};
     port::atomic<std::uint32_t> ended_{0};

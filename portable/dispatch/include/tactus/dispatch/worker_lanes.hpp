@@ -5,6 +5,9 @@
 //   next      one entry: what was made ready last. Not stolen, wakes nobody (LN-11)
 //   fresh     spawned and never run: newest first, shared when somebody has nothing to do
 //   ring      ready, default priority, in order; thieves take half
+//   later     made ready by a run that has sent hundreds of messages already: put into the ring at
+//             its end, or every some thousand sends. A thief that takes each receiver after its
+//             first message makes every message cross the cores alone; so they get a batch
 //   urgent    cancel, default priority, in order
 //   keyed     everything with a deadline or a priority
 //
@@ -23,7 +26,8 @@
 
 namespace tactus::inline v0 {
 
-/// A bounded deque of entries: pushed and popped at the new end, shared from the old one. Owner only.
+/// A bounded deque of entries: pushed and popped at the new end, shared from the old one. Owner
+/// only.
 class fresh_stack {
 public:
     fresh_stack(lane_entry* entries, std::uint32_t capacity) noexcept
@@ -50,6 +54,7 @@ public:
         const stale_test* stale = nullptr;
         std::uint32_t ring_capacity = 256;  // powers of two
         std::uint32_t fresh_capacity = 256;
+        std::uint32_t later_capacity = 1'024;  // 1 where there is one worker
         std::uint32_t keyed_capacity = 16;
         std::uint32_t number = 0;
         bool shared = true;      // there are other workers
@@ -69,18 +74,27 @@ public:
         return certificate_.cancel_dispatches + certificate_.timed_dispatches +
                certificate_.ready_dispatches;
     }
+    /// Counts what the run going on has sent; true when it is time to publish what it made ready.
+    [[nodiscard]] bool count_send() noexcept { return (++sends_ & (publish_interval - 1)) == 0; }
+    void reset_sends() noexcept { sends_ = 0; }
+    [[nodiscard]] std::uint32_t sends() const noexcept { return sends_; }
     /// Entries found out of date; they are not dispatches.
     [[nodiscard]] std::uint64_t stale_count() const noexcept { return stale_count_; }
 
 private:
     friend class coordinator;
 
+    static constexpr std::uint32_t publish_at_once = 256;     // sends of one run
+    static constexpr std::uint32_t publish_interval = 8'192;  // beyond, every so many
+
     memory_source& memory_;
     std::uint32_t ring_capacity_;
     std::uint32_t fresh_capacity_;
+    std::uint32_t later_capacity_;
     run_ring::cell* ring_cells_;
     run_ring::cell* urgent_cells_;
     lane_entry* fresh_entries_;
+    lane_entry* later_entries_;
 
     // Owner only.
     lane_entry next_;
@@ -89,10 +103,23 @@ private:
     std::uint32_t timed_streak_ = 0;
     std::uint32_t step_ = 0;
     std::uint32_t governor_step_ = 0;
-    bool local_urgent_ = false;  // urgent or keyed may have cancel or timed entries
-    bool searching_ = false;
+    // Whatever keeps the short way of coordinator::next from being right; 0 nearly always.
+    enum special : std::uint32_t {
+        local_urgent = 1,   // urgent or keyed may have cancel or timed entries
+        local_keyed = 2,    // keyed may have ready entries
+        searching = 4,      // counted as such in idle_workers
+        in_streak = 8,      // the last dispatch was from cancel or timed
+        always_slowly = 16  // a governor is asked, or schedules are certified
+    };
+    std::uint32_t special_ = 0;
+    [[nodiscard]] bool is(special what) const noexcept { return (special_ & what) != 0; }
+    void set(special what, bool on) noexcept {
+        special_ = on ? special_ | what : special_ & ~std::uint32_t{what};
+    }
     suggestion suggestion_ = suggestion::no_preference;
+    std::uint32_t sends_ = 0;  // in the run going on
     fresh_stack fresh_;
+    fresh_stack later_;
     fairness_certificate certificate_;
     schedule_certificate schedule_;
     std::uint64_t stale_count_ = 0;

@@ -134,7 +134,8 @@ private:
         return {&nodes_[from], to - from};
     }
 
-    /// Asks for a quarter more than there is, so that a growing pool asks rarely.
+    /// Asks for a quarter more than there is, so that a growing pool asks rarely; where that is too
+    /// much, for what is needed now.
     [[nodiscard]] bool grow(std::uint32_t at_least) noexcept {
         const std::size_t now = memory_->size() / sizeof(Node);
         std::size_t wanted = now + now / 4;
@@ -142,7 +143,7 @@ private:
             wanted = at_least;
         if (wanted > capacity_)
             wanted = capacity_;
-        return memory_->resize(wanted * sizeof(Node));
+        return memory_->resize(wanted * sizeof(Node)) || memory_->resize(at_least * sizeof(Node));
     }
 
     // Constant after construction.

@@ -2,16 +2,16 @@
 //
 // Envelope: one message on its way, one cache line.
 //
-// It is an intrusive node (link), says what it carries (descriptor by address), who sent it and which
-// generation of the receiver is meant. A payload of up to 32 bytes lies inside; a larger one is a
-// block of a memory source, and the inside holds {block, source}. A deadline or a span id, where a
-// message has one, take the last bytes of the inside; the flags say so.
+// It is an intrusive node (link), says what it carries (descriptor by address), who sent it and
+// which generation of the receiver is meant. A payload of up to 32 bytes lies inside; a larger one
+// is a block of a memory source, and the inside holds {block, source}. A deadline or a span id,
+// where a message has one, take the last bytes of the inside; the flags say so.
 //
 // Fields are `plain`: an envelope has one owner at a time, and the queues hand it over. The model
 // checks that they do.
 //
-// Exactly once: whoever owns an envelope either passes it on or calls destroy_payload() and gives it
-// back to its pool.
+// Exactly once: whoever owns an envelope either passes it on or calls destroy_payload() and gives
+// it back to its pool.
 #pragma once
 
 #include <cstddef>
@@ -49,22 +49,36 @@ public:
     /// untouched. Requires: the envelope is empty.
     template <message M, class From>
     [[nodiscard]] bool emplace(From&& value, memory_source* source, std::uint32_t extras = 0) {
-        void* place = &inside_;
-        std::uint32_t marks = extras;
-        if (!fits<M>(extras)) {
-            if (source == nullptr)
-                return false;
-            place = source->allocate(sizeof(M), alignof(M));
-            if (place == nullptr)
-                return false;
-            const box b{place, source};
-            std::memcpy(&inside_, &b, sizeof b);
-            marks |= boxed;
+        if constexpr (fits<M>(0)) {
+            if (fits<M>(extras)) [[likely]] {
+                ::new (static_cast<void*>(&inside_)) M(std::forward<From>(value));
+                type.write(&message_type_of<M>);
+                flags.write(extras);
+                return true;
+            }
         }
-        ::new (place) M(std::forward<From>(value));
+        if (source == nullptr)
+            return false;
+        unused_block unused{source->allocate(sizeof(M), alignof(M)), source, sizeof(M), alignof(M)};
+        if (unused.block == nullptr)
+            return false;
+        ::new (unused.block) M(std::forward<From>(value));
+        const box b{std::exchange(unused.block, nullptr), source};
+        std::memcpy(&inside_, &b, sizeof b);
         type.write(&message_type_of<M>);
-        flags.write(marks);
+        flags.write(extras | boxed);
         return true;
+    }
+
+    /// As emplace, for a message that fits without extras, with everything else an envelope says.
+    template <message M, class From>
+    void fill(From&& value, mailbox_index from, std::uint32_t of_generation) {
+        static_assert(fits<M>(0));
+        ::new (static_cast<void*>(&inside_)) M(std::forward<From>(value));
+        type.write(&message_type_of<M>);
+        sender.write(from);
+        generation.write(of_generation);
+        flags.write(0);
     }
 
     template <message M>
@@ -108,12 +122,20 @@ public:
     port::plain<std::uint32_t> flags;
 
 private:
-    friend class envelope_pool;
-    friend struct envelope_links;
-
     struct box {
         void* block;
         memory_source* source;
+    };
+    /// Gives the block back, unless it was used: for constructors that throw, on the host.
+    struct unused_block {
+        void* block;
+        memory_source* source;
+        std::size_t size;
+        std::size_t alignment;
+        ~unused_block() {
+            if (block != nullptr)
+                source->release(block, size, alignment);
+        }
     };
 
     [[nodiscard]] static constexpr std::size_t extras_size(std::uint32_t extras) noexcept {

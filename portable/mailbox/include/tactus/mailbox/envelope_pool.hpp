@@ -33,6 +33,10 @@ public:
     using depot_type = depot<envelope, envelope_links>;
 
     explicit envelope_pool(const options& o) noexcept;
+    /// Requires: nobody uses an envelope of it any more.
+    ~envelope_pool();
+    envelope_pool(const envelope_pool&) = delete;
+    envelope_pool& operator=(const envelope_pool&) = delete;
 
     /// One of the kept ones. Finding them gone is fatal (check envelope_pool:1), never a silent
     /// loss. Callable from any thread.
@@ -45,7 +49,7 @@ public:
     [[nodiscard]] depot_type& shared() noexcept { return depot_; }
     [[nodiscard]] bool poisons() const noexcept { return poisons_; }
 
-    /// What is in a free envelope must not be touched, apart from its link.
+    /// What is in a free envelope must not be touched, apart from its links.
     static void poison(envelope& e) noexcept;
     static void unpoison(envelope& e) noexcept;
 

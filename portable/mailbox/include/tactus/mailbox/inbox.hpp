@@ -3,8 +3,8 @@
 // Inbox: where senders leave envelopes for one mailbox. Lock-free, many senders, one owner.
 //
 // A stack: push puts an envelope on top with one compare-and-swap; the owner takes the whole stack
-// with one exchange and reverses it, so a cache line crosses the cores once per batch. What a sender
-// did before push() is visible to the owner once take_all() returns the envelope.
+// with one exchange and reverses it, so a cache line crosses the cores once per batch. What a
+// sender did before push() is visible to the owner once take_all() returns the envelope.
 //
 // All zero means closed. So memory that was never opened, or was given back to the system and reads
 // as zeros, refuses every sender: a late one cannot leave anything behind in it.
@@ -92,7 +92,8 @@ private:
         Node* done = nullptr;
         while (newest != empty_mark()) {
             Node* older = newest->next.read();
-            port::prefetch(older);
+            port::prefetch(newest + 1);
+            port::prefetch(newest - 1);
             newest->next.write(done);
             done = newest;
             newest = older;
@@ -103,9 +104,11 @@ private:
 
     // The newest node. Written by senders (push) and the owner (take_all, close, open).
     // "taken": push's release -> take_all's and close's acquire exchange. Each push is a
-    //    read-modify-write and continues the release sequence below it: one acquire covers the chain.
-    // "published" adds to that: push, then a look at the state word, against giving up the scheduled
-    //    bit, then looks_empty. The two words must be seen in one order, or a wake-up is lost.
+    //    read-modify-write and continues the release sequence below it: one acquire covers the
+    //    chain.
+    // "published" adds to that: push, then a look at the state word, against giving up the
+    //    scheduled bit, then looks_empty. The two words must be seen in one order, or a wake-up is
+    //    lost.
     // "opened": what prepared the mailbox happens before the first push.
     static constexpr port::edge published{"stack-published"};
     static constexpr port::edge taken{"stack-taken"};

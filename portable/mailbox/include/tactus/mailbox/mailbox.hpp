@@ -160,6 +160,7 @@ public:
         }
         batch_ = nullptr;
         batch_count_ = 0;
+        kept_.store(0, std::memory_order_relaxed);  // ordered by the state word
         state_.finish_close();
         return left;
     }
@@ -182,8 +183,8 @@ private:
     port::atomic<std::uint32_t> generation_{0};
 
 protected:
-    // Written while nobody else can look: before the mailbox is opened, and by its owner; read by who
-    // won the scheduled bit.
+    // Written while nobody else can look: before the mailbox is opened, and by its owner; read by
+    // who won the scheduled bit.
     port::plain<std::uint32_t> traits_{0};
 
 private:

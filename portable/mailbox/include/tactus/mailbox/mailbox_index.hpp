@@ -2,9 +2,9 @@
 //
 // The name of a mailbox: eight bytes, a value, never dangling (RG-1).
 //
-// The slot word holds a system number (upper 6 bits) and the slot within that system (lower 26); the
-// generation says which use of the slot is meant. Generation 0 is never given out, and no system has
-// the number 0, so a default-constructed index names nothing.
+// The slot word holds a system number (upper 6 bits) and the slot within that system (lower 26);
+// the generation says which use of the slot is meant. Generation 0 is never given out, and no
+// system has the number 0, so a default-constructed index names nothing.
 #pragma once
 
 #include <cstdint>

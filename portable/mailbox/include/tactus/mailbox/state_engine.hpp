@@ -39,14 +39,15 @@ public:
         }
     }
 
-    /// ME-2: true when user messages are held back from now on and were not before.
+    /// ME-2: true when user messages are held back from now on and were not before. Requires: open,
+    /// then fewer suspensions of this kind than suspension_count_max (check state_engine:1).
     [[nodiscard]] bool suspend(suspension why) noexcept {
         std::uint32_t seen = word_.load(std::memory_order_relaxed);
         for (;;) {
-            TACTUS_CHECK(1, state_word::count(seen, why) < state_word::suspension_count_max);
             const auto [next, owed] = state_word::suspend(seen, why);
             if (next == seen)
                 return false;
+            TACTUS_CHECK(1, state_word::count(seen, why) < state_word::suspension_count_max);
             if (word_.compare_exchange_weak(seen, next, handover.acq_rel(),
                                             std::memory_order_relaxed))
                 return owed == mailbox_owed::changed;

@@ -2,8 +2,8 @@
 //
 // The states of a mailbox and what may happen to them, as data (ME-7).
 //
-// The hot path does not look anything up here: it is bit code (state_word.hpp), and a constexpr test
-// proves the two equal. The docs render this table.
+// The hot path does not look anything up here: it is bit code (state_word.hpp), and a constexpr
+// test proves the two equal. The docs render this table.
 #pragma once
 
 #include <array>
@@ -62,15 +62,15 @@ inline constexpr auto mailbox_rows = [] {
         {idle,                suspend,       suspended,           changed},
         {idle,                resume_last,   idle,                changed},   // tolerated
         {idle,                run_ended,     idle,                nothing},
-        {idle,                request_close, closing,             finalize},  // the caller is elected
+        {idle,                request_close, closing,             finalize},  // by the caller
         {idle,                finish_close,  idle,                nothing},
 
         {scheduled,           user_work,     scheduled,           nothing},
         {scheduled,           system_work,   scheduled,           nothing},
         {scheduled,           suspend,       suspended_scheduled, changed},
         {scheduled,           resume_last,   scheduled,           changed},
-        {scheduled,           run_ended,     idle,                look_again},  // no lost wake-up
-        {scheduled,           request_close, closing,             nothing},     // its runner is elected
+        {scheduled,           run_ended,     idle,                look_again},  // ME-3
+        {scheduled,           request_close, closing,             nothing},   // by its runner
         {scheduled,           finish_close,  scheduled,           nothing},
 
         {suspended,           user_work,     suspended,           nothing},  // kept until resumed
@@ -93,7 +93,7 @@ inline constexpr auto mailbox_rows = [] {
 
         {closing,             user_work,     closing,             nothing},
         {closing,             system_work,   closing,             nothing},
-        {closing,             suspend,       closing,             nothing},  // closed beats suspended
+        {closing,             suspend,       closing,             nothing},   // ME-6
         {closing,             resume_one,    closing,             nothing},
         {closing,             resume_last,   closing,             nothing},
         {closing,             run_ended,     closing,             finalize},

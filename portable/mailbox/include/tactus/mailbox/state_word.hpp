@@ -6,8 +6,8 @@
 //   bit 1        scheduled
 //   bits 2-15    suspensions by supervision, counted
 //   bits 16-29   suspensions by await (and by the actor itself), counted
-//   bit 30       a close was requested; the owner at the end of the run, or the caller who found the
-//                mailbox idle, is elected to finish it
+//   bit 30       a close was requested; the owner at the end of the run, or the caller who
+//                found the mailbox idle, is elected to finish it
 //
 // The functions are pure: the state engine repeats them until its compare-and-swap holds.
 #pragma once

@@ -3,8 +3,8 @@
 // System messages: what the runtime tells an actor about its life, and the lists they form.
 //
 // A system message cannot fail for memory: its node is part of the cell or of the watch entry that
-// causes it, made when the actor was spawned or the watch began (SQ-3). What cannot be embedded uses
-// an envelope of the reserve (SQ-5).
+// causes it, made when the actor was spawned or the watch began (SQ-3). What cannot be embedded
+// uses an envelope of the reserve (SQ-5).
 //
 // A chain is either newest first, as it lies in the queue, or oldest first, as it is handled; two
 // types, so that nobody handles one in the wrong order.
@@ -45,6 +45,8 @@ struct system_message {
     void (*done)(system_message&) noexcept = nullptr;
     system_kind kind = system_kind::create;
     bool linked = false;  // in a queue; a second push before it was handled is a bug
+    // Of the receiver, as in an envelope: who was late is not taken for a sender to the next life.
+    port::plain<std::uint32_t> generation;
 };
 
 /// Handled in this order.

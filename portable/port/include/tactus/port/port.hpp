@@ -3,10 +3,11 @@
 // The port: everything portable code needs from a platform, and nothing more. This header is the
 // specification.
 //
-// A platform is a folder beside this one (`host/`, `cortex_m/`, `model/`) that provides
-// `<tactus/port/platform.hpp>`; the build puts exactly one of them on the include path, so the
-// choice is made when compiling and costs nothing when running. What differs between two systems in
-// one process (clock, memory, seed) is not here: that is handed in at run time.
+// A platform is a folder beside this one (`host/`, `cortex_m/`, `model/`; `real/` is what the first
+// two share) that provides `<tactus/port/platform.hpp>`; the build puts exactly one of them on the
+// include path, so the choice is made when compiling and costs nothing when running. What differs
+// between two systems in one process (clock, memory, seed) is not here: that is handed in at run
+// time.
 //
 // A platform provides, in namespace tactus::port:
 //
@@ -56,16 +57,16 @@
 //       constexpr plain() noexcept;  explicit constexpr plain(T) noexcept;
 //       T read() const noexcept;     void write(T) noexcept;
 //
-//   class mutex;          lock(), unlock(), try_lock(); not recursive. Bare metal: masks interrupts.
-//   class condition;      wait(mutex&), notify_one(), notify_all(); wake-ups may be spurious.
+//   class mutex;       lock(), unlock(), try_lock(); not recursive. Bare metal: masks interrupts.
+//   class condition;   wait(mutex&), notify_one(), notify_all(); wake-ups may be spurious.
 //     Not on bare metal, where nobody else could notify.
 //
 //   bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,
 //                std::int64_t timeout_ns) noexcept;
 //   void wake_one(atomic<std::uint32_t>& word) noexcept;
-//     Sleeps while the word has the expected value: false when `timeout_ns` passed (negative: never),
-//     true otherwise, also for no reason. Looking at the word and going to sleep are one step
-//     against wake_one, which wakes one sleeper, if there is one.
+//     Sleeps while the word has the expected value: false when `timeout_ns` passed (negative:
+//     never), true otherwise, also for no reason. Looking at the word and going to sleep are one
+//     step against wake_one, which wakes one sleeper, if there is one.
 //
 //   template <class T> T& thread_instance() noexcept;
 //     This thread's own T, made of constants when the thread starts and never destroyed. T is
@@ -77,7 +78,8 @@
 //     One step of a bounded spin; giving the processor away. Scheduling points in the model.
 //
 //   bool poisoning() noexcept;
-//   void poison(const void*, std::size_t) noexcept;   void unpoison(const void*, std::size_t) noexcept;
+//   void poison(const void*, std::size_t) noexcept;
+//   void unpoison(const void*, std::size_t) noexcept;
 //     Memory that must not be touched until unpoisoned, for AddressSanitizer and Valgrind (UP-6).
 //     poisoning() is false where nobody would notice; then the two do nothing.
 //

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario.hpp"
+
+#include <cstdio>
+#include <string>
+
+namespace scenario {
+
+std::vector<entry>& all() {
+    static std::vector<entry> list;
+    return list;
+}
+
+void expect_holds(const entry& e) {
+    const auto start = std::chrono::steady_clock::now();
+    model::options how = e.how;
+    how.time_limit = std::chrono::seconds(20);
+    const model::report r = model::check(how, e.body);
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - start);
+    EXPECT_TRUE(r.ok) << r.text;
+    if (e.how.search == model::strategy::exhaustive) {
+        EXPECT_TRUE(r.exhaustive) << r.text;
+    }
+    std::printf("%llu executions, %llu outcomes, at most %llu steps, %lld ms\n",
+                static_cast<unsigned long long>(r.executions),
+                static_cast<unsigned long long>(r.distinct_states),
+                static_cast<unsigned long long>(r.steps_max), static_cast<long long>(took.count()));
+}
+
+}  // namespace scenario

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel as a whole: two workers, actors and a sender from outside. Every message is handled or
+// is a dead letter, once; actors run one at a time; nothing leaks (CO-2, MC-3).
+//
+// Bounds: too large for an exhaustive search but for the smallest; otherwise random and PCT samples,
+// as each says.
+#include "scheduler_rig.hpp"
+#include "scenario.hpp"
+
+namespace port = tactus::port;
+namespace model = tactus::port::model;
+using scenario::note;
+using scenario::scheduler_rig;
+using tactus::actor_scheduler;
+using tactus::mailbox_index;
+using tactus::system_kind;
+using tactus::system_message;
+
+namespace {
+
+void two_workers_two_actors() {
+    scheduler_rig r({.workers = 2});
+    const mailbox_index a = r.spawn();
+    const mailbox_index b = r.spawn();
+    {
+        model::thread first([&] { r.run(0, 3); });
+        model::thread second([&] { r.run(1, 3); });
+        actor_scheduler::tell(a, note{0});
+        actor_scheduler::tell(b, note{1});
+        actor_scheduler::tell(a, note{2});
+    }
+    r.run_to_the_end();
+    model::require(r.handled[0] == 1 && r.handled[1] == 1 && r.handled[2] == 1);
+}
+
+void stopped_under_a_sender() {
+    scheduler_rig r({.workers = 2});
+    const mailbox_index a = r.spawn();
+    {
+        model::thread first([&] { r.run(0, 2); });
+        model::thread second([&] { (void)r.system.stop(a); });
+        actor_scheduler::tell(a, note{0});
+        actor_scheduler::tell(a, note{1});
+    }
+    r.run_to_the_end();
+    for (unsigned n = 0; n < 2; ++n)
+        model::require(r.handled[n] + r.events.dead[n].load(std::memory_order_relaxed) == 1,
+                       "handled, or a dead letter");
+    model::require(r.events.closed.load(std::memory_order_relaxed) == 1);
+    model::require(r.system.live_count() == 0);
+}
+
+// A task is executed although the worker was about to sleep. The worker's loop is the real one.
+void a_task_for_a_worker_about_to_sleep() {
+    scheduler_rig r({.workers = 1});
+    port::atomic<std::uint32_t> stop{0};
+    tactus::task_of t([&] { stop.store(1, std::memory_order_relaxed); });
+    model::thread worker([&] { r.system.run_until(r.system.worker_at(0), stop); });
+    r.system.execute(t);
+}
+
+// A worker that runs a task does not count as one that searches: another is woken for other work.
+void a_task_that_waits_for_an_actor() {
+    scheduler_rig r({.workers = 2});
+    const mailbox_index a = r.spawn();
+    port::atomic<std::uint32_t> stop{0};
+    port::atomic<std::uint32_t> begun{0};
+    tactus::task_of t([&] { begun.store(1, std::memory_order_relaxed); });
+    {
+        model::thread first([&] { r.system.run_until(r.system.worker_at(0), stop); });
+        model::thread second([&] { r.system.run_until(r.system.worker_at(1), stop); });
+        r.system.execute(t);
+        actor_scheduler::tell(a, note{0});
+        while (begun.load(std::memory_order_relaxed) == 0)
+            port::yield();
+        stop.store(1, std::memory_order_relaxed);
+        r.system.wake_workers();
+    }
+    r.run_to_the_end();
+    model::require(r.handled[0] == 1);
+}
+
+model::options long_runs(std::uint64_t runs) {
+    model::options how = scenario::by_priorities(runs);
+    how.step_limit = 100'000;
+    return how;
+}
+
+/// A system message to an actor whose slot begins its next life meanwhile.
+void system_message_to_an_old_life() {
+    scheduler_rig r({.workers = 1, .slots = 1});
+    const mailbox_index old = r.spawn();
+    system_message m;
+    m.kind = system_kind::terminate;
+    mailbox_index next;
+    {
+        model::thread late([&] { (void)r.system.send_system(old, m); });
+        (void)r.system.stop(old);
+        if (const auto spawned = r.system.spawn<scheduler_rig::actor>({}, r))
+            next = *spawned;
+    }
+    const unsigned before = r.handled_system;
+    r.run_to_the_end();
+    if (next.valid()) {
+        model::require(r.handled_system == before, "meant for another");
+        model::require(r.system.slots().find(next) != nullptr, "the next life ended with it");
+    }
+}
+
+}  // namespace
+
+TACTUS_MODEL_TEST(scheduler, CO2_two_workers_two_actors_and_a_sender, scenario::at_random(3'000)) {
+    two_workers_two_actors();
+}
+TACTUS_MODEL_TEST(scheduler, CO2_two_workers_two_actors_and_a_sender_pct,
+                  scenario::by_priorities(3'000)) {
+    two_workers_two_actors();
+}
+TACTUS_MODEL_TEST(scheduler, ME5_stopped_under_a_sender_and_a_run, scenario::at_random(3'000)) {
+    stopped_under_a_sender();
+}
+TACTUS_MODEL_TEST(scheduler, LN7_a_task_for_a_worker_about_to_sleep, long_runs(200)) {
+    a_task_for_a_worker_about_to_sleep();
+}
+TACTUS_MODEL_TEST(scheduler, LN7_tasks_and_messages_for_two_workers, long_runs(100)) {
+    a_task_that_waits_for_an_actor();
+}
+TACTUS_MODEL_TEST(scheduler, RG2_a_system_message_never_reaches_the_next_life,
+                  scenario::preempted(2)) {
+    system_message_to_an_old_life();
+}

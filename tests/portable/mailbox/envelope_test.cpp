@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Envelope: what fits lies inside, what does not is a block of a source, and every payload ends
+// exactly once.
+#include <tactus/mailbox/envelope.hpp>
+#include <tactus/mailbox/message_type.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "mailbox_memory.hpp"
+#include "portable_test.hpp"
+
+using tactus::envelope;
+using tactus_test::counted;
+using tactus_test::lives;
+using tactus_test::one_block_source;
+
+namespace {
+
+// One cache line where there is a cache.
+static_assert(tactus::port::cache_line < 64 || (sizeof(envelope) == 64 && alignof(envelope) == 64));
+static_assert(sizeof(envelope) <= 64);
+
+static_assert(tactus::message<int> && tactus::message<counted<8>>);
+static_assert(!tactus::message<const int> && !tactus::message<int[2]> && !tactus::message<int&>);
+static_assert(!tactus::message<void> && !tactus::message<int()>);
+
+bool is_inside(const envelope& e, const void* payload) {
+    const auto* begin = reinterpret_cast<const std::byte*>(&e);
+    const auto* at = static_cast<const std::byte*>(payload);
+    return at >= begin && at < begin + sizeof(envelope);
+}
+
+/// Puts a message in and ends it; says whether it lay inside. Everything in between is checked.
+template <std::size_t Size>
+bool lies_inside(std::uint32_t extras) {
+    lives::reset();
+    one_block_source source;
+    envelope e;
+    bool inside = false;
+    {
+        counted<Size> value(7);
+        EXPECT_TRUE(e.emplace<counted<Size>>(std::move(value), &source, extras));
+        EXPECT_EQ(value.mark(), 0);
+    }
+    EXPECT_EQ(lives::begun, 2u);
+    EXPECT_EQ(lives::ended, 1u);
+    if ((extras & envelope::has_deadline) != 0)
+        e.set_deadline(0x7123'4567'89ab'cdef);
+    if ((extras & envelope::has_span) != 0)
+        e.set_span(-0x7edc'ba98'7654'3210);
+    counted<Size>* message = e.get_if<counted<Size>>();
+    EXPECT_TRUE(message != nullptr);
+    if (message != nullptr) {
+        EXPECT_EQ(message->mark(), 7);  // untouched by the extras
+        inside = is_inside(e, message);
+        EXPECT_EQ(inside, !source.owns(message));
+    }
+    if ((extras & envelope::has_deadline) != 0) {
+        EXPECT_EQ(e.deadline(), 0x7123'4567'89ab'cdef);
+    }
+    if ((extras & envelope::has_span) != 0) {
+        EXPECT_EQ(e.span(), -0x7edc'ba98'7654'3210);
+    }
+    EXPECT_EQ(e.flags.read(), extras | (inside ? 0u : std::uint32_t{envelope::boxed}));
+    EXPECT_EQ(source.asked, inside ? 0u : 1u);
+    e.destroy_payload();
+    EXPECT_EQ(lives::ended, 2u);
+    EXPECT_EQ(source.released, source.asked);
+    EXPECT_TRUE(source.good);
+    EXPECT_FALSE(source.in_use);
+    return inside;
+}
+
+}  // namespace
+
+TEST(envelope, up_to_32_bytes_lie_inside_and_more_in_a_block) {
+    EXPECT_TRUE(lies_inside<1>(0));
+    EXPECT_TRUE(lies_inside<31>(0));
+    EXPECT_TRUE(lies_inside<32>(0));
+    EXPECT_FALSE(lies_inside<33>(0));
+    EXPECT_FALSE(lies_inside<256>(0));
+}
+
+TEST(envelope, a_deadline_takes_8_bytes_of_the_inside) {
+    EXPECT_TRUE(lies_inside<24>(envelope::has_deadline));
+    EXPECT_FALSE(lies_inside<25>(envelope::has_deadline));
+    EXPECT_FALSE(lies_inside<32>(envelope::has_deadline));
+}
+
+// The span's place is before the deadline's, whether there is a deadline or not.
+TEST(envelope, a_span_takes_16_bytes_of_the_inside_with_or_without_a_deadline) {
+    EXPECT_TRUE(lies_inside<16>(envelope::has_span));
+    EXPECT_FALSE(lies_inside<17>(envelope::has_span));
+    EXPECT_TRUE(lies_inside<16>(envelope::has_span | envelope::has_deadline));
+    EXPECT_FALSE(lies_inside<17>(envelope::has_span | envelope::has_deadline));
+    EXPECT_FALSE(lies_inside<100>(envelope::has_span | envelope::has_deadline));
+}
+
+TEST(envelope, what_needs_more_alignment_goes_to_a_block) {
+    struct alignas(32) wide {
+        std::uint8_t byte;
+    };
+    one_block_source source;
+    envelope e;
+    ASSERT_TRUE(e.emplace<wide>(wide{5}, &source));
+    EXPECT_EQ(source.asked, 1u);
+    wide* message = e.get_if<wide>();
+    ASSERT_TRUE(message != nullptr);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(message) % 32, 0u);
+    EXPECT_EQ(message->byte, 5);
+    e.destroy_payload();  // no destructor, but a block
+    EXPECT_EQ(source.released, 1u);
+    EXPECT_TRUE(source.good);
+}
+
+TEST(envelope, without_memory_nothing_happens_and_the_value_is_untouched) {
+    one_block_source source;
+    source.refuses = true;
+    lives::reset();
+    {
+        envelope e;
+        counted<40> value(9);
+        EXPECT_FALSE(e.emplace<counted<40>>(std::move(value), &source));
+        EXPECT_EQ(value.mark(), 9);
+        EXPECT_FALSE(e.emplace<counted<40>>(std::move(value), nullptr));
+        EXPECT_EQ(value.mark(), 9);
+        EXPECT_TRUE(e.get_if<counted<40>>() == nullptr);
+        EXPECT_EQ(lives::begun, 1u);
+        // It can be used afterwards.
+        source.refuses = false;
+        EXPECT_TRUE(e.emplace<counted<40>>(std::move(value), &source));
+        EXPECT_EQ(value.mark(), 0);
+        e.destroy_payload();
+    }
+    EXPECT_EQ(lives::begun, 2u);
+    EXPECT_EQ(lives::ended, 2u);
+    EXPECT_EQ(source.asked, 2u);
+    EXPECT_EQ(source.released, 1u);
+}
+
+TEST(envelope, an_envelope_is_used_again_with_another_type_and_place) {
+    one_block_source source;
+    lives::reset();
+    envelope e;
+    for (unsigned round = 0; round < 4; ++round) {
+        EXPECT_TRUE(e.emplace<counted<64>>(counted<64>(3), &source, envelope::has_deadline));
+        EXPECT_TRUE(e.get_if<counted<8>>() == nullptr);
+        e.destroy_payload();
+        EXPECT_TRUE(e.emplace<counted<8>>(counted<8>(4), &source));
+        EXPECT_TRUE(e.get_if<counted<64>>() == nullptr);
+        EXPECT_EQ(e.get_if<counted<8>>()->mark(), 4);
+        e.destroy_payload();
+        EXPECT_TRUE(e.emplace<int>(12, nullptr));  // nothing to do at its end
+        EXPECT_EQ(*e.get_if<int>(), 12);
+        e.destroy_payload();
+    }
+    EXPECT_EQ(lives::begun, lives::ended);
+    EXPECT_EQ(lives::begun, 16u);
+    EXPECT_EQ(source.released, 4u);
+    EXPECT_TRUE(source.good);
+}
+
+TEST(envelope, a_value_that_is_kept_is_copied) {
+    struct point {
+        int x;
+        int y;
+    };
+    const point p{1, 2};
+    envelope e;
+    ASSERT_TRUE(e.emplace<point>(p, nullptr));
+    EXPECT_EQ(e.get_if<point>()->x, 1);
+    EXPECT_EQ(e.get_if<point>()->y, 2);
+    EXPECT_TRUE(e.payload() == e.get_if<point>());
+    e.destroy_payload();
+}
+
+TEST(message_type, each_type_has_one_descriptor_with_its_name_and_measures) {
+    const auto& number = tactus::message_type_of<int>;
+    EXPECT_TRUE(number.name == std::string_view("int"));
+    EXPECT_EQ(number.size, sizeof(int));
+    EXPECT_EQ(number.alignment, alignof(int));
+    EXPECT_TRUE(number.destroy == nullptr);
+    const auto& counting = tactus::message_type_of<counted<40>>;
+    EXPECT_EQ(counting.size, 40u);
+    EXPECT_EQ(counting.alignment, 1u);
+    EXPECT_TRUE(counting.destroy != nullptr);
+    EXPECT_TRUE(counting.name.find("tactus_test::counted<40") != std::string_view::npos);
+    EXPECT_TRUE(&counting != &tactus::message_type_of<counted<41>>);
+    EXPECT_NE(counting.name_hash, number.name_hash);
+    // FNV-1a of "a", published; the empty string gives its start value.
+    EXPECT_EQ(tactus::detail::name_hash("a"), 0xe40c292cu);
+    EXPECT_EQ(tactus::detail::name_hash(""), 0x811c9dc5u);
+}
+
+// RG-1: the parts of an index come back, and none of them reaches into another.
+TEST(mailbox_index, parts_are_kept_apart) {
+    using tactus::mailbox_index;
+    const auto full = mailbox_index::make(63, (1u << 26) - 1, 0xffff'ffffu);
+    EXPECT_EQ(full.system_number(), 63u);
+    EXPECT_EQ(full.slot_number(), (1u << 26) - 1);
+    EXPECT_TRUE(full.valid());
+    EXPECT_EQ(mailbox_index::make(1, 1u << 26, 1).slot_number(), 0u);
+    EXPECT_EQ(mailbox_index::make(1, 1u << 26, 1).system_number(), 1u);
+    EXPECT_FALSE(mailbox_index().valid());
+    EXPECT_TRUE(mailbox_index::make(2, 3, 4) == mailbox_index::make(2, 3, 4));
+    EXPECT_FALSE(mailbox_index::make(2, 3, 4) == mailbox_index::make(2, 3, 5));
+    EXPECT_FALSE(mailbox_index::make(2, 3, 4) == mailbox_index::make(1, 3, 4));
+}
