@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include <tactus/base/memory_region.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
@@ -199,31 +200,14 @@ class kernel_rig {
 public:
     using options = tactus::actor_scheduler::options;
 
-    /// `change` may be given: what the test wants different.
+    /// `change` is given the options: what the test wants different.
     template <class Change>
     explicit kernel_rig(Change&& change) noexcept
         : memory({heap(), heap_size}),
           slots_({places(), sizeof_places}),
-          envelopes_({letters(), sizeof_letters}) {
-        journal().clear();
-        options o{.memory = &memory,
-                  .slot_memory = &slots_,
-                  .envelope_memory = &envelopes_,
-                  .slot_capacity = kernel_slots,
-                  .envelope_capacity = kernel_envelopes - 4,
-                  .reserve_for_system = 4,
-                  .slot_magazine = 1,
-                  .envelope_magazine = 1,
-                  .time = &time,
-                  .ring_capacity = 16,
-                  .fresh_capacity = 8,
-                  .queue_capacity = kernel_slots,
-                  .keyed_capacity = 8,
-                  .events = &events};
-        change(o);
-        kernel.emplace(o);
-        ticks.emplace(*kernel);
-    }
+          envelopes_({letters(), sizeof_letters}),
+          kernel(std::in_place, changed(change)),
+          ticks(std::in_place, *kernel) {}
     kernel_rig() noexcept : kernel_rig([](options&) {}) {}
 
     [[nodiscard]] tactus::actor_scheduler& operator*() noexcept { return *kernel; }
@@ -253,10 +237,29 @@ public:
     tactus::manual_clock time{tactus::duration::from_ns(1)};
     recorder events;
     test_memory memory;
-    std::optional<tactus::actor_scheduler> kernel;
-    std::optional<tactus::inline_tick> ticks;
 
 private:
+    template <class Change>
+    [[nodiscard]] options changed(Change& change) noexcept {
+        journal().clear();
+        options o{.memory = &memory,
+                  .slot_memory = &slots_,
+                  .envelope_memory = &envelopes_,
+                  .slot_capacity = kernel_slots,
+                  .envelope_capacity = kernel_envelopes - 4,
+                  .reserve_for_system = 4,
+                  .slot_magazine = 1,
+                  .envelope_magazine = 1,
+                  .time = &time,
+                  .ring_capacity = 16,
+                  .fresh_capacity = 8,
+                  .queue_capacity = kernel_slots,
+                  .keyed_capacity = 8,
+                  .events = &events};
+        change(o);
+        return o;
+    }
+
     static constexpr std::size_t heap_size = board::roomy ? 256 * 1024 : 4'096;
     static constexpr std::size_t sizeof_places = kernel_slots * sizeof(tactus::slot);
     static constexpr std::size_t sizeof_letters = kernel_envelopes * sizeof(tactus::envelope);
@@ -275,6 +278,11 @@ private:
 
     tactus::fixed_memory slots_;
     tactus::fixed_memory envelopes_;
+
+public:
+    // Last, so that all of the above outlives them.
+    std::optional<tactus::actor_scheduler> kernel;
+    std::optional<tactus::inline_tick> ticks;
 };
 
 }  // namespace tactus_test

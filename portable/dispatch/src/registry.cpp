@@ -14,6 +14,11 @@ registry::registry(const options& o) noexcept
     TACTUS_CHECK(2, o.first_generation != 0);
 }
 
+registry::~registry() {
+    if (poisons_)
+        port::unpoison(depot_.data(), depot_.constructed_count() * sizeof(slot));
+}
+
 std::uint32_t registry::last_generation() const noexcept {
     if (retired_count() != 0)
         return 0;  // some slot has gone all the way round

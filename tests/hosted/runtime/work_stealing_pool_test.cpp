@@ -101,15 +101,17 @@ TEST(work_stealing_pool, a_task_that_blocks_holds_up_neither_tasks_nor_actors) {
 
 // LN-7: nor is a task overlooked by a worker that goes to sleep.
 TEST(work_stealing_pool, every_task_is_run_by_a_pool_that_falls_asleep) {
-    const std::uint64_t count = tactus_test::sized(200'000, 20);
+    const std::uint64_t count = tactus_test::sized(200'000, 100);
     pool_rig rig(1);
     std::atomic<std::uint64_t> ran{0};
     task_of t([&] { ++ran; });
     for (std::uint64_t i = 0; i < count; ++i) {
         rig.system.execute(t);
         const auto limit = std::chrono::steady_clock::now() + 10s;
-        while (ran.load() != i + 1)
+        while (ran.load() != i + 1) {
             ASSERT_LT(std::chrono::steady_clock::now(), limit);
+            port::yield();
+        }
         for (std::uint64_t spin = 0; spin < i % 64 * 20; ++spin)
             port::pause();
     }

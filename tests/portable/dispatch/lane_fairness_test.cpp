@@ -138,17 +138,17 @@ TEST(lane_fairness, any_other_dispatch_ends_the_streak) {
 
 // LN-2: and parking does.
 TEST(lane_fairness, parking_ends_the_streak) {
-    lane_rig rig({.cancel_limit = 2});
+    lane_rig rig({.cancel_limit = 3});
     rig.cancel(0);
     rig.cancel(1);
     EXPECT_TRUE(rig.takes({0, 1}));
-    EXPECT_TRUE(rig.idle());
+    EXPECT_TRUE(rig.idle());                            // which alone does not end it
     const tactus::port::atomic<std::uint32_t> stop{1};  // goes to sleep and is told at once
     rig.order().await_work(rig.worker(), stop);
-    rig.cancel(2);
-    rig.cancel(3);
-    rig.ready(4);
-    EXPECT_TRUE(rig.takes({2, 3, 4}));
+    for (const unsigned n : {2u, 3u, 4u, 5u})
+        rig.cancel(n);
+    rig.ready(6);
+    EXPECT_TRUE(rig.takes({2, 3, 4, 6, 5}));
     EXPECT_EQ(rig.certificate().fallback_cancel_dispatches, 0u);
     EXPECT_FALSE(rig.order().idle().anybody());
 }

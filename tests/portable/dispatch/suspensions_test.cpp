@@ -69,14 +69,7 @@ TEST(suspensions, user_messages_after_the_current_one_wait_for_the_signal) {
 // CO-6: 64-bit keys, in the order of suspension.
 TEST(suspensions, a_signal_resumes_all_that_wait_in_the_order_they_suspended) {
     kernel_rig rig;
-    mailbox_index all[4];
-    for (mailbox_index& a : all)
-        a = rig.spawn(on_signal_7);
-    for (const unsigned i : {2u, 0u, 3u, 1u}) {
-        rig.tell(all[i], {2});
-        EXPECT_EQ(rig.run(), 1u);
-        rig.tell(all[i], {10 * i + 11});
-    }
+    // In the same list, and before the others.
     const mailbox_index other = rig.spawn(+[](turn& t, std::uint32_t n) {
         if (n == 2) {
             EXPECT_TRUE(t.suspend(suspend_reason::user_defined,
@@ -85,6 +78,14 @@ TEST(suspensions, a_signal_resumes_all_that_wait_in_the_order_they_suspended) {
     });
     rig.tell(other, {2, 99});
     EXPECT_EQ(rig.run(), 1u);
+    mailbox_index all[4];
+    for (mailbox_index& a : all)
+        a = rig.spawn(on_signal_7);
+    for (const unsigned i : {2u, 0u, 3u, 1u}) {
+        rig.tell(all[i], {2});
+        EXPECT_EQ(rig.run(), 1u);
+        rig.tell(all[i], {10 * i + 11});
+    }
     journal().clear();
     EXPECT_EQ(rig->signal(7), 4u);
     EXPECT_EQ(rig.run(), 4u);

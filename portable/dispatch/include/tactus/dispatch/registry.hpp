@@ -35,6 +35,10 @@ public:
         std::uint32_t first_generation = 1;
     };
     explicit registry(const options& o) noexcept;
+    /// Leaves nothing poisoned: the memory is somebody else's again.
+    ~registry();
+    registry(const registry&) = delete;
+    registry& operator=(const registry&) = delete;
 
     /// A slot, closed, with the generation of its next life; nullptr when the capacity is used up.
     [[nodiscard]] slot* take(slot_cache& cache) noexcept {
