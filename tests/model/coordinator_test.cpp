@@ -19,7 +19,7 @@ namespace {
 
 class sleeping_waker final : public tactus::waker {
 public:
-    sleeping_waker() { prepared_.write(1); }
+    void prepare() { prepared_.write(1); }
     void wake() noexcept override {
         model::require(prepared_.read() == 1);
         woken_.store(1, std::memory_order_release);
@@ -92,6 +92,7 @@ TACTUS_MODEL_TEST(coordinator, CO4_a_submission_wakes_who_polled_in_vain,
                   scenario::every_interleaving()) {
     rig r;
     sleeping_waker w;
+    w.prepare();
     model::thread submitter([&] { model::require(r.order.register_ready(r.actors[0])); });
     r.wait_for(1, w);
 }
@@ -99,18 +100,35 @@ TACTUS_MODEL_TEST(coordinator, CO4_a_submission_wakes_who_polled_in_vain,
 TACTUS_MODEL_TEST(coordinator, CO4_two_submissions, scenario::preempted(2)) {
     rig r;
     sleeping_waker w;
+    w.prepare();
     model::thread a([&] { model::require(r.order.register_ready(r.actors[0])); });
     model::thread b([&] { model::require(r.order.register_ready(r.actors[1])); });
     r.wait_for(2, w);
 }
 
+// A later one replaces it, also between the look at the waiter and its wake-up.
+TACTUS_MODEL_TEST(coordinator, CO4_the_waker_is_replaced_under_a_submission,
+                  scenario::preempted(3)) {
+    rig r;
+    std::array<sleeping_waker, 2> wakers;
+    const auto poll = [&](sleeping_waker& w) {
+        w.prepare();
+        (void)r.order.poll_wait_signal(w);
+    };
+    model::thread a([&] { poll(wakers[0]); });
+    model::thread b([&] { poll(wakers[1]); });
+    model::require(r.order.register_ready(r.actors[0]));
+}
+
 // The waker is made, used and gone before the next one; none is woken when its owner has left.
 TACTUS_MODEL_TEST(coordinator, CO4_a_waker_made_in_another_thread, scenario::every_interleaving()) {
     rig r;
-    sleeping_waker* late = model::make<sleeping_waker>();
+    auto* late = model::make<sleeping_waker>();
+    late->prepare();
     {
         model::thread poller([&] {
             sleeping_waker w;
+            w.prepare();
             r.wait_for(1, w);
         });
         model::require(r.order.register_ready(r.actors[0]));
