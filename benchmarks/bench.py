@@ -40,7 +40,8 @@ suites["kernel"] = {
     "workers": [1, 2],
     "peers": {},  # the bare path has none; the suite with actors will
 }
-# What to reach (80-performance), by id, case and n; where a suite has workers, by these instead of n. Reached means within 1.3 times on a quiet machine.
+# What to reach (80-performance), by id, case and n; where a suite has workers, by these instead of n. Reached means
+# within 1.3 times on a quiet machine.
 targets = {
     ("PF-20", "insert"): {100_000: 6, 1_000_000: 7},
     ("PF-21", "cancel, random order"): {100_000: 6, 1_000_000: 15},

@@ -3,8 +3,8 @@
 // Question: what does the bare message path cost, without the actor layer? (PF-29 … PF-31, and the
 // kernel's share of PF-1 … PF-7)
 //
-// Handlers are behaviours on slots: no typed references, no supervision. One worker or two; CPU time
-// of the whole process, so a worker that spins is paid for.
+// Handlers are behaviours on slots: no typed references, no supervision. One worker or two; CPU
+// time of the whole process, so a worker that spins is paid for.
 //
 //   ping-pong    two actors, per round trip
 //   ring         503 actors, one token, per hop
@@ -355,8 +355,8 @@ void pin(int core) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
-/// One thread pushes, another takes whole batches and gives the envelopes back to the pool; the pusher
-/// stays less than 8,192 ahead.
+/// One thread pushes, another takes whole batches and gives the envelopes back to the pool; the
+/// pusher stays less than 8,192 ahead.
 void run_push_pop_across(std::uint64_t n) {
     runtime::virtual_memory region(std::size_t{1} << 22);
     envelope_pool pool({.memory = &region, .capacity = 32'768});

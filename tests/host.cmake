@@ -66,6 +66,11 @@ endif()
 
 file(GLOB dispatch_death CONFIGURE_DEPENDS portable/dispatch/*_death_test.cpp)
 host_test(dispatch_tests SOURCES ${dispatch_tests} ${dispatch_death} LINK tactus::dispatch)
+# A program of its own: it replaces operator new and malloc to count.
+add_executable(kernel_allocations hosted/runtime/kernel_allocations.cpp)
+target_link_libraries(kernel_allocations PRIVATE test_support tactus::runtime)
+add_test(NAME "kernel_allocations: steady traffic allocates nothing (PF-12)" COMMAND kernel_allocations)
+set_tests_properties("kernel_allocations: steady traffic allocates nothing (PF-12)" PROPERTIES TIMEOUT 120)
 
 option(TACTUS_FUZZ "build the fuzzers; clang only, everything is instrumented for them" OFF)
 if(TACTUS_FUZZ)
@@ -77,4 +82,13 @@ if(TACTUS_FUZZ)
   target_include_directories(timer_wheel_fuzz PRIVATE support/wide_links)
   target_link_libraries(timer_wheel_fuzz PRIVATE test_support tactus::time GTest::gtest)
   target_link_options(timer_wheel_fuzz PRIVATE -fsanitize=fuzzer,${fuzz_sanitizers})
+endif()
+
+# Documents that show what the code says.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ)
+  add_executable(state_table documents/state_table.cpp)
+  target_link_libraries(state_table PRIVATE tactus_build_flags tactus::mailbox)
+  add_test(NAME "documents: kernel.md has the state table of the code (ME-7)"
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/kernel.md states
+      $<TARGET_FILE:state_table>)
 endif()

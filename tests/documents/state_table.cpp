@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the mailbox's state table as Markdown, from the rows in the code, for docs/kernel.md (ME-7).
+// Prints the mailbox's state table as Markdown, from the rows in the code, for docs/kernel.md
+// (ME-7).
 #include <cstdio>
 
 #include <tactus/mailbox/state_table.hpp>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One system on fixed memory, run by the test itself, with a journal of what happened in what order.
+// One system on fixed memory, run by the test itself, with a journal of what happened in what
+// order.
 //
-// Handlers write the number they were sent; the kernel's events write theirs with an offset, so that
-// a test says in one list what it expects: journal().is({1, 2, dead + 3}).
+// Handlers write the number they were sent; the kernel's events write theirs with an offset, so
+// that a test says in one list what it expects: journal().is({1, 2, dead + 3}).
 #pragma once
 
 #include <cstddef>
@@ -30,10 +31,10 @@ struct number {
 };
 
 // Offsets of what is not a handled number.
-inline constexpr std::int32_t dead = 10'000;    // + the number: a dead letter
-inline constexpr std::int32_t system = 20'000;  // + its value: a system message handled
-inline constexpr std::int32_t refused = 30'000; // + its value: a system message refused
-inline constexpr std::int32_t freed = 40'000;   // + its value: a system message's node is free again
+inline constexpr std::int32_t dead = 10'000;     // + the number: a dead letter
+inline constexpr std::int32_t system = 20'000;   // + its value: a system message handled
+inline constexpr std::int32_t refused = 30'000;  // + its value: a system message refused
+inline constexpr std::int32_t freed = 40'000;  // + its value: a system message's node is free again
 inline constexpr std::int32_t closed = 50'000;  // a mailbox was closed
 inline constexpr std::int32_t ended = 50'001;   // a state was destroyed
 inline constexpr std::int32_t failed = 50'002;  // an actor failed
@@ -201,7 +202,8 @@ public:
     /// `change` may be given: what the test wants different.
     template <class Change>
     explicit kernel_rig(Change&& change) noexcept
-        : memory({heap(), heap_size}), slots_({places(), sizeof_places}),
+        : memory({heap(), heap_size}),
+          slots_({places(), sizeof_places}),
           envelopes_({letters(), sizeof_letters}) {
         journal().clear();
         options o{.memory = &memory,

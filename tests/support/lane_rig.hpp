@@ -140,7 +140,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t heap_size = board::roomy ? 64 * 1024 : 5 * 1024;
+    static constexpr std::size_t heap_size = board::roomy ? 64 * 1024 : 7 * 1024;
     [[nodiscard]] static std::byte* heap() noexcept {
         alignas(16) static std::byte bytes[heap_size];
         return bytes;

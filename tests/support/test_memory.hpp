@@ -20,8 +20,9 @@ public:
     explicit test_memory(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
 
     [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept override {
-        if (refusing || size > largest)
+        if (refusing || allowance == 0)
             return nullptr;
+        --allowance;
         // The first gap that has room: blocks are few.
         std::byte* at = aligned(bytes_.data(), alignment);
         for (bool moved = true; moved;) {
@@ -60,7 +61,7 @@ public:
     }
 
     bool refusing = false;
-    std::size_t largest = ~std::size_t{0};
+    std::size_t allowance = ~std::size_t{0};  // how many more blocks
     std::size_t live_bytes = 0;
     std::size_t live_blocks = 0;
     std::size_t peak_bytes = 0;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Blocks from operator new, refused instead of thrown.
 #include <tactus/runtime/heap_memory.hpp>
 
 #include <new>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Threads for workers: names, signals, and an orderly end.
 #include <tactus/runtime/work_stealing_pool.hpp>
 
 #include <csignal>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Building, connecting and ending a system; the slow halves of sending and spawning.
 #include <tactus/dispatch/actor_scheduler.hpp>
 
 #include <tactus/dispatch/invoker.hpp>
@@ -199,13 +201,16 @@ void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index
 bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {
     worker* w = own_worker();
     slot* s = slots_.find(to);
+    // LN-8; read now, since the node is its receiver's from the push on.
+    const bool terminates = m.kind == system_kind::terminate;
+    const std::uint8_t priority = s == nullptr || terminates ? highest_priority : s->priority();
     m.generation.write(to.generation);
     switch (s == nullptr ? enqueued::closed : s->enqueue_system(m)) {
     case enqueued::submit:
-        coordinator_.submit(*s, lanes_of(w), {lane::cancel, s->priority(), 0});
+        coordinator_.submit(*s, lanes_of(w), {lane::cancel, priority, 0});
         return true;
     case enqueued::accepted:
-        coordinator_.promote(*s, lanes_of(w));
+        coordinator_.promote(*s, lanes_of(w), priority);
         return true;
     case enqueued::closed:
         break;
@@ -246,8 +251,8 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
 }
 
 void actor_scheduler::note_slots() noexcept {
-    // Raised only: who sees it too low finds its reference stale for a moment, and nobody can have a
-    // reference to a slot before this.
+    // Raised only: who sees it too low finds its reference stale for a moment, and nobody can have
+    // a reference to a slot before this.
     const std::uint32_t count = slots_.constructed_count();
     std::uint32_t seen = slot_limit_.load(std::memory_order_relaxed);
     while (seen < count && phase() == system_phase::running &&
@@ -270,21 +275,23 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
 }
 
 void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
+    s.set_behaviour(nullptr);  // there is no state: finish_stop must not end one
     if (w != nullptr) {
-        slots_.give(s, w->slots_);
+        slots_.give_unopened(s, w->slots_);
         return;
     }
     const port::lock_guard held(outside_.mutex);
-    slots_.give(s, outside_.slots);
+    slots_.give_unopened(s, outside_.slots);
 }
 
 void actor_scheduler::give_slot(slot& s, worker* w) noexcept {
-    abandon_spawn(s, w);
     if (w != nullptr) {
+        slots_.give(s, w->slots_);
         w->ended_.store(w->ended_.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);  // its own
     } else {
         const port::lock_guard held(outside_.mutex);
+        slots_.give(s, outside_.slots);
         ++outside_.ended;
     }
 }
@@ -307,6 +314,8 @@ bool actor_scheduler::stop(mailbox_index who) noexcept {
         invoker::finalize(*this, own_worker(), *s);
         return true;
     default:
+        // A terminating actor waits in cancel, before everybody (LN-8).
+        coordinator_.promote(*s, lanes_of(own_worker()), highest_priority);
         return true;
     }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The slow half of choosing what runs next; the order is written in the header.
 #include <tactus/dispatch/coordinator.hpp>
 
 #include <new>
@@ -200,10 +202,10 @@ void coordinator::requeue(slot& s, worker_lanes* from) noexcept {
          {lane::ready, s.priority(), 0});
 }
 
-void coordinator::promote(slot& s, worker_lanes* from) noexcept {
+void coordinator::promote(slot& s, worker_lanes* from, std::uint8_t priority) noexcept {
     const std::uint32_t t = ticket::promote(s.ticket());
     if (t != 0)
-        push({slots_.number_of(s), t}, from, {lane::cancel, s.priority(), 0});
+        push({slots_.number_of(s), t}, from, {lane::cancel, priority, 0});
 }
 
 bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& result) noexcept {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Memory of an entry queue: doubled, never shrunk.
 #include <tactus/dispatch/entry_queue.hpp>
 
 #include <bit>

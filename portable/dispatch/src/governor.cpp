@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The weights of the weighted governor.
 #include <tactus/dispatch/governor.hpp>
 
 #include <cstddef>

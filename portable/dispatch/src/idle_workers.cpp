@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Going to sleep and waking, under the lock; why nothing is lost is in the header.
 #include <tactus/dispatch/idle_workers.hpp>
 
 namespace tactus::inline v0 {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Runs on the caller's thread, never inside another run.
 #include <tactus/dispatch/inline_tick.hpp>
 
 namespace tactus::inline v0 {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// One run of a mailbox, and its end.
 #include <tactus/dispatch/invoker.hpp>
 
 namespace tactus::inline v0 {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A binary heap, least key first.
 #include <tactus/dispatch/lane_heap.hpp>
 
 #include <new>

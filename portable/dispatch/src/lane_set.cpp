@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Lanes under their lock; counts are written last, for who looks without it.
 #include <tactus/dispatch/lane_set.hpp>
 
 #include <cstddef>

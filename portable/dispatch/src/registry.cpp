@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Generations over the life of a system, and what is poisoned in a free slot.
 #include <tactus/dispatch/registry.hpp>
 
 namespace tactus::inline v0 {
@@ -13,12 +15,12 @@ registry::registry(const options& o) noexcept
 }
 
 std::uint32_t registry::last_generation() const noexcept {
+    if (retired_count() != 0)
+        return 0;  // some slot has gone all the way round
     std::uint32_t last = first_generation_;
     for (std::uint32_t i = 0; i < depot_.constructed_count(); ++i) {
         const std::uint32_t generation = depot_.data()[i].generation();
-        if (generation == 0)
-            return 0;  // some slot has gone all the way round
-        if (generation > last)
+        if (generation > last)  // 0: constructed with its magazine, and never used
             last = generation;
     }
     return last;

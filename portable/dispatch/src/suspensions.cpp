@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Records of suspended actors: lists by condition, one heap of deadlines.
 #include <tactus/dispatch/suspensions.hpp>
 
 #include <limits>

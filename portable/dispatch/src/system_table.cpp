@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The one table of systems in a process, and its visitors.
 #include <tactus/dispatch/system_table.hpp>
 
 namespace tactus::inline v0 {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Memory of a worker's lanes.
 #include <tactus/dispatch/worker_lanes.hpp>
 
 #include <new>

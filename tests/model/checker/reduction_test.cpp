@@ -234,6 +234,40 @@ TEST(reduction, MC2_programs_that_once_lost_an_outcome) {
     compare(300'182, act::spin);
 }
 
+// A load before a store is the same as one after it that returns the old value, also where the
+// bound of such reads begins to count.
+TEST(reduction, MC2_loses_no_outcome_of_many_loads) {
+    const auto outcomes = [](bool reduction) {
+        std::set<std::string> all;
+        model::options how;
+        how.reduction = reduction;
+        how.stale_rereads = 1;
+        const model::report r = model::check(how, [&] {
+            port::atomic<unsigned> x{0};
+            port::atomic<unsigned> y{0};
+            std::string left;
+            std::string right;
+            {
+                model::thread a([&] {
+                    x.fetch_add(1, std::memory_order_acq_rel);
+                    for (unsigned i = 0; i < 5; ++i)
+                        left += static_cast<char>('0' + y.load(std::memory_order_acquire));
+                });
+                model::thread b([&] {
+                    for (unsigned i = 0; i < 2; ++i) {
+                        y.fetch_add(1, std::memory_order_acq_rel);
+                        right += static_cast<char>('0' + x.load(std::memory_order_acquire));
+                    }
+                });
+            }
+            all.insert(left + " " + right);
+        });
+        EXPECT_TRUE(r.ok && r.exhaustive) << r.text;
+        return all;
+    };
+    EXPECT_EQ(outcomes(true), outcomes(false));
+}
+
 // Independent steps need one execution, and dependent ones as many as there are orders.
 TEST(reduction, MC2_runs_independent_threads_once) {
     model::options how;

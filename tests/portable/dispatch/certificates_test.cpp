@@ -29,8 +29,8 @@ TEST(certificates, the_witness_equals_every_vector) {
     }
 }
 
-// DT-2: eleven integers little-endian in 8 bytes each, the flag in one. (The vectors' notes speak of 97
-// bytes; twelve such fields are 89, and their hashes are those of 89.)
+// DT-2: eleven integers little-endian in 8 bytes each, the flag in one. (The vectors' notes speak
+// of 97 bytes; twelve such fields are 89, and their hashes are those of 89.)
 TEST(certificates, the_witness_is_the_hash_of_twelve_fields_in_89_bytes) {
     for (const auto& row : vectors::witness) {
         tactus::det_hasher h;

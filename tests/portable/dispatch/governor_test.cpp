@@ -27,10 +27,10 @@ TEST(governor, suggests_what_weighs_most_and_ties_go_to_deadlines_then_subtrees)
         {1, 0, 0, suggestion::drain_obligations},
         {0, 1, 0, suggestion::drain_regions},
         {0, 0, 1, suggestion::meet_deadlines},
-        {601, 1, 0, suggestion::drain_obligations},   // 3005 : 3000
-        {600, 1, 0, suggestion::drain_regions},       // equal
+        {601, 1, 0, suggestion::drain_obligations},  // 3005 : 3000
+        {600, 1, 0, suggestion::drain_regions},      // equal
         {599, 1, 0, suggestion::drain_regions},
-        {0, 1, 1'500, suggestion::meet_deadlines},    // equal
+        {0, 1, 1'500, suggestion::meet_deadlines},  // equal
         {0, 1, 1'499, suggestion::drain_regions},
         {400, 0, 1'000, suggestion::meet_deadlines},  // equal
         {401, 0, 1'000, suggestion::drain_obligations},

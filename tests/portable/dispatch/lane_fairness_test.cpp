@@ -16,7 +16,8 @@ using tactus_test::rig_slots;
 
 namespace {
 
-/// As many of the first `count` mailboxes as there are wait in cancel; the others follow as room is.
+//  As many of the first `count` mailboxes as there are wait in cancel; the others follow as room
+// is.
 unsigned take_all(lane_rig& rig, unsigned worker = 0) {
     unsigned count = 0;
     while (rig.take(worker) != lane_rig::nothing)
@@ -223,8 +224,7 @@ TEST(lane_fairness, the_same_program_twice_has_the_same_certificates) {
         for (unsigned i = 0; i < 14; ++i)
             (void)rig.take(i % 2);
         witness[run] = rig.certificate(0).witness() ^ (rig.certificate(1).witness() << 1);
-        schedule[run] =
-            rig.worker(0).schedule().hash() ^ (rig.worker(1).schedule().hash() << 1);
+        schedule[run] = rig.worker(0).schedule().hash() ^ (rig.worker(1).schedule().hash() << 1);
         EXPECT_EQ(rig.worker(0).schedule().decisions(), rig.worker(0).dispatch_count());
     }
     EXPECT_EQ(witness[0], witness[1]);

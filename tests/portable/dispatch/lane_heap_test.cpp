@@ -63,7 +63,8 @@ TEST(lane_heap, gives_the_least_key_and_equals_in_the_order_they_came) {
                 const auto roll = rng.below(100);
                 if (roll < 52 && expected.count < model_max) {
                     // Few keys, so that many are equal; negative ones too.
-                    const keyed_entry e{static_cast<std::int64_t>(rng.below(6)) - 3, number,
+                    const keyed_entry e{static_cast<std::int64_t>(rng.below(6)) - 3,
+                                        number,
                                         {static_cast<std::uint32_t>(number), 1}};
                     ++number;
                     heap.push(e, never);

@@ -126,7 +126,8 @@ TEST(lane_order, a_second_system_message_does_not_move_it_again) {
     EXPECT_EQ(rig.worker().stale_count(), 2u);
 }
 
-// LN-3: one dispatch per registration, also when the mailbox waits again before the old entry is met.
+// LN-3: one dispatch per registration, also when the mailbox waits again before the old entry is
+// met.
 TEST(lane_order, an_entry_left_behind_does_not_stand_for_a_later_registration) {
     lane_rig rig;
     rig.ready(1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: within a lane the higher priority first, then the order of registration; default priority in
-// its place although it takes a plain queue; deadlines earliest first.
+// Goal: within a lane the higher priority first, then the order of registration; default priority
+// in its place although it takes a plain queue; deadlines earliest first.
 // Method: random programs against a search through an array.
 #include <tactus/base/det_rng.hpp>
 #include <tactus/dispatch/lane_set.hpp>
@@ -72,8 +72,8 @@ TEST(lane_set, orders_each_lane_as_a_search_would) {
     constexpr std::uint8_t priorities[] = {0, 127, 128, 128, 129, 255};
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         tactus_test::test_memory memory(bytes);
-        lane_set set({.memory = &memory, .stale = &staleness, .queue_capacity = 2,
-                      .heap_capacity = 2});
+        lane_set set(
+            {.memory = &memory, .stale = &staleness, .queue_capacity = 2, .heap_capacity = 2});
         static model expected;
         expected.count = 0;
         tactus::det_rng rng(seed);

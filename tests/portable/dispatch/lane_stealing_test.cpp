@@ -66,7 +66,8 @@ TEST(lane_stealing, nothing_is_stolen_while_there_is_own_or_global_work) {
     EXPECT_TRUE(rig.takes({10, 11, 1}, 1));
 }
 
-// Cancel and timed work of a worker that is held up: one at a time, and only when nobody has ready work.
+// Cancel and timed work of a worker that is held up: one at a time, and only when nobody has ready
+// work.
 TEST(lane_stealing, urgent_work_of_another_is_taken_last) {
     lane_rig rig({.workers = 2});
     rig.cancel(1, &rig.worker(0));

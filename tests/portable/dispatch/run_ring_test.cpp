@@ -50,8 +50,8 @@ void random_program(bool shared, std::uint64_t seed) {
             const auto max = roll < 95 ? capacity : static_cast<std::uint32_t>(rng.below(6));
             const std::uint32_t expected = half(model.size()) < max ? half(model.size()) : max;
             const auto in_order = [&](lane_entry e) { EXPECT_EQ(e.slot, model.first++); };
-            const std::uint32_t taken = roll < 95 ? ring.spill_half(in_order)
-                                                  : ring.steal_half(max, in_order);
+            const std::uint32_t taken =
+                roll < 95 ? ring.spill_half(in_order) : ring.steal_half(max, in_order);
             ASSERT_EQ(taken, expected);
         }
         ASSERT_EQ(ring.size(), model.size());

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <span>
 
-#include "portable_test.hpp"
 #include "mailbox_memory.hpp"
+#include "portable_test.hpp"
 
 namespace {
 
@@ -117,6 +117,24 @@ TEST(depot, a_flush_lets_the_others_have_everything) {
         for (std::size_t j = 0; j < i; ++j)
             EXPECT_TRUE(others[i] != others[j]);
     }
+}
+
+// D2: what came back in pieces goes out by the magazine, not all to the first who asks.
+TEST(depot, D2_loose_nodes_are_shared_out_by_the_magazine) {
+    tactus::fixed_memory memory(bytes);
+    depot nodes({.memory = &memory, .capacity = 9, .magazine_size = 4});
+    std::array<node*, 9> all{};
+    cache first(nodes);
+    ASSERT_EQ(take_everything(first, all), 9u);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        first.give(*all[i]);
+        if (i % 3 == 2)
+            first.flush();
+    }
+    EXPECT_TRUE(first.take() != nullptr);
+    cache second(nodes);
+    EXPECT_EQ(take_everything(second, all), 5u);
+    EXPECT_EQ(take_everything(first, all), 3u);
 }
 
 TEST(depot, a_cache_of_no_depot_flushes_nothing_and_serves_the_next_one) {

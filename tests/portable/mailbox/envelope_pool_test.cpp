@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "portable_test.hpp"
 #include "mailbox_memory.hpp"
+#include "portable_test.hpp"
 
 using tactus::envelope;
 using tactus::envelope_cache;

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "portable_test.hpp"
 #include "mailbox_memory.hpp"
+#include "portable_test.hpp"
 
 using tactus::envelope;
 using tactus_test::counted;

@@ -17,6 +17,35 @@
 #include <tactus/base/saturating.hpp>
 #include <tactus/base/slab.hpp>
 #include <tactus/base/version.hpp>
+#include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/behaviour.hpp>
+#include <tactus/dispatch/certificates.hpp>
+#include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/entry_queue.hpp>
+#include <tactus/dispatch/events.hpp>
+#include <tactus/dispatch/executor.hpp>
+#include <tactus/dispatch/governor.hpp>
+#include <tactus/dispatch/idle_workers.hpp>
+#include <tactus/dispatch/inline_tick.hpp>
+#include <tactus/dispatch/invoke_result.hpp>
+#include <tactus/dispatch/invoker.hpp>
+#include <tactus/dispatch/lane.hpp>
+#include <tactus/dispatch/lane_heap.hpp>
+#include <tactus/dispatch/lane_set.hpp>
+#include <tactus/dispatch/middleware.hpp>
+#include <tactus/dispatch/parker.hpp>
+#include <tactus/dispatch/registry.hpp>
+#include <tactus/dispatch/run_ring.hpp>
+#include <tactus/dispatch/slot.hpp>
+#include <tactus/dispatch/suspensions.hpp>
+#include <tactus/dispatch/system_table.hpp>
+#include <tactus/dispatch/task.hpp>
+#include <tactus/dispatch/ticket.hpp>
+#include <tactus/dispatch/timer_phase.hpp>
+#include <tactus/dispatch/turn.hpp>
+#include <tactus/dispatch/waker.hpp>
+#include <tactus/dispatch/worker.hpp>
+#include <tactus/dispatch/worker_lanes.hpp>
 #include <tactus/mailbox/depot.hpp>
 #include <tactus/mailbox/envelope.hpp>
 #include <tactus/mailbox/envelope_pool.hpp>
@@ -40,7 +69,10 @@
 #include <tactus/time/timer_wheel.hpp>
 
 #if __has_include(<tactus/runtime/steady_clock.hpp>)
+#include <tactus/runtime/heap_memory.hpp>
+#include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>
 #include <tactus/runtime/virtual_memory.hpp>
+#include <tactus/runtime/work_stealing_pool.hpp>
 #endif

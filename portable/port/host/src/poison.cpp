@@ -3,8 +3,8 @@
 // Host port: telling AddressSanitizer and Valgrind which memory is free (UP-6).
 //
 // AddressSanitizer is there or not when this file is compiled. Valgrind's memcheck (not its other
-// tools, which only count) is found out when the program runs, so that a release build can be looked
-// at too; without its header (package valgrind) it is left out.
+// tools, which only count) is found out when the program runs, so that a release build can be
+// looked at too; without its header (package valgrind) it is left out.
 #include <tactus/port/port.hpp>
 
 #if defined(__SANITIZE_ADDRESS__)

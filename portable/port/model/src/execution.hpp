@@ -171,7 +171,11 @@ private:
     [[nodiscard]] std::string name_of(std::uint32_t object) const;
 
     // Memory: memory.cpp
-    [[nodiscard]] std::uint32_t read_floor(const location& l, bool seq_cst) const;
+    struct readable {
+        std::uint32_t floor;
+        bool all;  // everything that C++ allows: no bound cut it
+    };
+    [[nodiscard]] readable read_floor(const location& l, bool seq_cst) const;
     std::uint64_t read_store(location& l, std::uint32_t index, order o);
     void append_store(location& l, std::uint64_t value, order o, bool continues);
     void note_idle(bool idle);

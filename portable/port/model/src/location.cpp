@@ -36,7 +36,7 @@ std::uint32_t execution::add_location(const cell& c, location_kind kind, bool fr
     if (c.known != nullptr)
         *c.known = {serial_, index};
     if (kind == location_kind::atomic)
-        l.stores.push_back({bits_in(c), false, {}});
+        l.stores.push_back({bits_in(c), 0, false, {}});
     if (!from_outside) {
         l.identity = mixed((std::uint64_t{current_} << 32) + ++me().cell_count);
         return index;

@@ -23,8 +23,9 @@ enum class location_kind : std::uint8_t { atomic, plain, mutex, condition, threa
 
 struct store_record {
     std::uint64_t value = 0;
-    bool releases = false;   // heads or continues a release sequence
-    vector_clock published;  // what an acquire load of it learns, when it releases
+    std::uint32_t event = 0;  // of the reduction that stored it, + 1
+    bool releases = false;    // heads or continues a release sequence
+    vector_clock published;   // what an acquire load of it learns, when it releases
 };
 
 /// One thread's knowledge: at its step `step` it read or wrote store number `index`.
@@ -54,7 +55,7 @@ struct location {
     std::vector<store_record> stores;
     std::vector<observation> seen;
     std::array<std::uint32_t, thread_count_max> last_seen{};  // store number + 1
-    std::array<std::uint32_t, thread_count_max> old_rereads{};
+    std::array<std::uint32_t, thread_count_max> rereads{};    // reads of that one, in a row
     std::uint32_t seq_cst_floor = 0;
 
     // All cells: the last use by each thread; plain ones: the last write, and reads after it

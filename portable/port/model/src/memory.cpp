@@ -50,26 +50,33 @@ std::uint8_t load_ways(order o) noexcept {
     return o == order::seq_cst ? touch_read | touch_write : touch_read;
 }
 
+// Under a bound of preemptions the order of a load and a store matters even when the values do not.
+std::uint8_t load_ways(order o, const options& how) noexcept {
+    if (o == order::seq_cst || !how.reduction || how.preemption_bound)
+        return load_ways(o);
+    return touch_peek;
+}
+
 }  // namespace
 
-std::uint32_t execution::read_floor(const location& l, bool seq_cst) const {
+execution::readable execution::read_floor(const location& l, bool seq_cst) const {
     std::uint32_t floor = l.floor(threads_[current_].clock);
     if (seq_cst && l.seq_cst_floor > floor)
         floor = l.seq_cst_floor;
+    // Reads are counted whether the store was old or not: then it does not depend on when the next
+    // store came, and a peek can be done after it as well as before.
     const std::uint32_t last = l.last_seen[current_];
-    if (last > floor && last - 1 < l.newest() && l.old_rereads[current_] >= how_.stale_rereads + 1)
-        floor = last;  // one newer than the one it read so often
-    return floor;
+    const bool often = last != 0 && l.rereads[current_] > how_.stale_rereads;
+    if (often && last > floor && last <= l.newest())
+        floor = last;  // the store after the one that it read so often
+    return {floor, !often};
 }
 
 /// The current thread reads this store.
 std::uint64_t execution::read_store(location& l, std::uint32_t index, order o) {
     const store_record& s = l.stores[index];
     const bool again = l.last_seen[current_] == index + 1;
-    if (index == l.newest())
-        l.old_rereads[current_] = 0;
-    else
-        l.old_rereads[current_] = again ? l.old_rereads[current_] + 1 : 1;
+    l.rereads[current_] = again ? l.rereads[current_] + 1 : 1;
     l.observe(current_, now(), index);
     if (acquires(o) && s.releases)
         me().clock.join(s.published);
@@ -91,7 +98,7 @@ void execution::append_store(location& l, std::uint64_t value, order o, bool con
     }
     l.stores.push_back(s);
     l.observe(current_, now(), l.newest());
-    l.old_rereads[current_] = 0;
+    l.rereads[current_] = 0;
     if (o == order::seq_cst)
         l.seq_cst_floor = l.newest();
     std::memcpy(l.memory.value, &s.value, l.memory.size);
@@ -107,23 +114,27 @@ std::uint64_t execution::load(const cell& c, order o, where at) {
     if (me().idle_reads >= idle_reads_max)
         give_way(at);
     const std::uint32_t object = find(c, location_kind::atomic);
-    operation done{op::load, o, at, {{{object, load_ways(o)}, {}}}};
+    operation done{op::load, o, at, {{{object, load_ways(o, how_)}, {}}}};
     arrive(done);
     location& l = *locations_[find(c, location_kind::atomic)];
     check_usable(l, at);
     l.use(current_, now(), at);
     const std::uint32_t newest = l.newest();
-    const std::uint32_t floor = read_floor(l, o == order::seq_cst);
+    const auto [floor, all] = read_floor(l, o == order::seq_cst);
+    if (!all)
+        done.touched[0].ways = load_ways(o);
     check_promises(object, nullptr);
     const std::size_t promised = promise_count(l, o);
     const unsigned chosen = choose(newest - floor + 1 + static_cast<unsigned>(promised));
     if (chosen > newest - floor) {
         const std::uint64_t value = make_promise(object, chosen - (newest - floor) - 1, at);
+        done.touched[0].ways = load_ways(o);
         step(done, value, false, true);
         remember(op::load, l.identity, value);
         return value;
     }
     const std::uint32_t index = newest - chosen;
+    done.peeked = index;
     note_idle(l.last_seen[current_] == index + 1);
     const std::uint64_t value = read_store(l, index, o);
     step(done, value, chosen != 0);
@@ -133,8 +144,9 @@ std::uint64_t execution::load(const cell& c, order o, where at) {
 
 void execution::store(const cell& c, std::uint64_t value, order o, where at) {
     const std::uint32_t object = find(c, location_kind::atomic);
-    const operation done{op::store, o, at, {{{object, touch_write}, {}}}};
+    operation done{op::store, o, at, {{{object, touch_write}, {}}}};
     arrive(done);
+    done.appended = true;
     location& l = *locations_[find(c, location_kind::atomic)];
     check_usable(l, at);
     l.use(current_, now(), at);
@@ -148,8 +160,9 @@ void execution::store(const cell& c, std::uint64_t value, order o, where at) {
 std::uint64_t execution::modify(const cell& c, change how, std::uint64_t operand, order o,
                                 where at) {
     const std::uint32_t object = find(c, location_kind::atomic);
-    const operation done{op::modify, o, at, {{{object, touch_read | touch_write}, {}}}};
+    operation done{op::modify, o, at, {{{object, touch_read | touch_write}, {}}}};
     arrive(done);
+    done.appended = true;
     location& l = *locations_[find(c, location_kind::atomic)];
     check_usable(l, at);
     l.use(current_, now(), at);
@@ -176,7 +189,7 @@ bool execution::compare_exchange(const cell& c, std::uint64_t& seen, std::uint64
     const bool can_succeed = l.stores[newest].value == seen;
     const bool can_fail_weakly = can_succeed && how == strength::weak &&
                                  how_.spurious_weak_failures && me().failed_weakly != object;
-    const std::uint32_t floor = read_floor(l, failure_order == order::seq_cst);
+    const std::uint32_t floor = read_floor(l, failure_order == order::seq_cst).floor;
     unsigned differing = 0;
     for (std::uint32_t i = floor; i <= newest; ++i)
         differing += l.stores[i].value != seen ? 1 : 0;
@@ -188,7 +201,9 @@ bool execution::compare_exchange(const cell& c, std::uint64_t& seen, std::uint64
         check_promises(object, &value);
         append_store(l, value, success, true);
         note_idle(false);
-        step({op::exchanged, success, at, {{{object, touch_read | touch_write}, {}}}}, value);
+        operation done{op::exchanged, success, at, {{{object, touch_read | touch_write}, {}}}};
+        done.appended = true;
+        step(done, value);
         remember(op::exchanged, l.identity, old);
         return true;
     }

@@ -46,21 +46,25 @@ enum class op : std::uint8_t {
     noted,
 };
 
-/// The ways of touching an object. A try_lock reads and writes; woken only orders.
+/// The ways of touching an object. A try_lock reads and writes; woken only orders. A peek is a load
+/// that could have returned every store that C++ allows: done before a store it is the same as done
+/// after it with the old value. So it need not be tried before one, and no store is ordered after.
 enum touches : std::uint8_t {
     touch_none = 0,
     touch_read = 1,
     touch_write = 2,  // also: taking a mutex
     touch_unlock = 4,
-    touch_queue = 8,   // who sleeps on an object
-    touch_woken = 16,  // the sleeper's side of having been woken: after the waker, and no other
+    touch_queue = 8,  // who sleeps on an object
+    touch_peek = 16,
+    touch_woken = 32,  // the sleeper's side of having been woken: after the waker, and no other
 };
-inline constexpr std::size_t touch_way_count = 4;  // ways that are remembered: the first four
+inline constexpr std::size_t touch_way_count = 5;  // ways that are remembered: all but woken
 
-/// Ways that an operation touching in these ways is ordered after.
+/// Ways that an operation touching in these ways is ordered after; a peek is, of writes, only after
+/// the one it returned and those before that.
 constexpr unsigned ordered_after(unsigned ways) noexcept {
     unsigned after = 0;
-    if ((ways & touch_read) != 0)
+    if ((ways & (touch_read | touch_peek)) != 0)
         after |= touch_write | touch_unlock;
     if ((ways & touch_write) != 0)
         after |= touch_read | touch_write | touch_unlock;
@@ -78,7 +82,7 @@ constexpr unsigned races_with(unsigned ways) noexcept {
     if ((ways & touch_read) != 0)
         with |= touch_write | touch_unlock;
     if ((ways & touch_write) != 0)
-        with |= touch_read | touch_write;
+        with |= touch_read | touch_write | touch_peek;
     if ((ways & touch_unlock) != 0)
         with |= touch_read;
     if ((ways & touch_queue) != 0)
@@ -98,14 +102,17 @@ struct operation {
     order memory_order = order::relaxed;
     where at{};
     std::array<touch, 2> touched{};
-    std::uint16_t woke = 0;  // the threads that it woke
+    std::uint16_t woke = 0;    // the threads that it woke
+    std::uint32_t peeked = 0;  // the store that a peek returned
+    bool appended = false;     // a store, which is the newest now
 };
 
-constexpr bool dependent(const operation& a, const operation& b) noexcept {
-    for (const touch& x : a.touched)
-        for (const touch& y : b.touched)
+/// What `pending` does may be something else now that `done` is done.
+constexpr bool affects(const operation& done, const operation& pending) noexcept {
+    for (const touch& x : done.touched)
+        for (const touch& y : pending.touched)
             if (x.object != no_object && x.object == y.object &&
-                ((ordered_after(x.ways) & y.ways) != 0 || (ordered_after(y.ways) & x.ways) != 0))
+                (ordered_after(y.ways) & x.ways) != 0)
                 return true;
     return false;
 }

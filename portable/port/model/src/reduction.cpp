@@ -12,7 +12,7 @@ void exhaustive::stepped(unsigned thread, const operation& done, location_table&
     if (sleep_ != 0) {
         thread_mask awake = 0;
         for_each(sleep_, [&](unsigned t) {
-            if (dependent(done, pending[t]))
+            if (affects(done, pending[t]))
                 awake |= bit(t);
         });
         sleep_ = without(sleep_, awake);
@@ -26,10 +26,13 @@ void exhaustive::stepped(unsigned thread, const operation& done, location_table&
     for (const touch& t : done.touched) {
         if (t.object == no_object)
             continue;
-        const unsigned after = ordered_after(t.ways);
+        const location& l = *locations[t.object];
+        const unsigned after = ordered_after(t.ways & ~unsigned{touch_peek});
         for (std::size_t way = 0; way < touch_way_count; ++way)
             if ((after >> way & 1) != 0)
-                whole.join(locations[t.object]->past[way]);
+                whole.join(l.past[way]);
+        if ((t.ways & touch_peek) != 0 && l.stores[done.peeked].event != 0)
+            whole.join(events_[l.stores[done.peeked].event - 1].past);
     }
     if (step_decision_ >= fresh_) {  // X2
         for (const touch& t : done.touched) {
@@ -60,6 +63,8 @@ void exhaustive::stepped(unsigned thread, const operation& done, location_table&
         if (t.object == no_object)
             continue;
         location& l = *locations[t.object];
+        if (done.appended)
+            l.stores.back().event = static_cast<std::uint32_t>(events_.size());
         for (std::size_t way = 0; way < touch_way_count; ++way) {
             if ((t.ways >> way & 1) == 0)
                 continue;

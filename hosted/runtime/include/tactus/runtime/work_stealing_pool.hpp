@@ -14,10 +14,11 @@
 #include <vector>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/executor.hpp>
 
 namespace tactus::inline v0::runtime {
 
-class work_stealing_pool {
+class work_stealing_pool final : public executor {
 public:
     struct options {
         std::string name = "tactus";
@@ -30,10 +31,17 @@ public:
     work_stealing_pool(const work_stealing_pool&) = delete;
     work_stealing_pool& operator=(const work_stealing_pool&) = delete;
 
-    /// CO-5: takes nothing new, lets the workers finish what is queued for at most `limit`, then stops
-    /// them and closes what is left. True when everything was processed in time. A handler that never
-    /// returns is waited for: threads cannot be ended from outside.
+    /// CO-5: takes nothing new, lets the workers finish what is queued for at most `limit`, then
+    /// stops them and closes what is left. True when everything was processed in time. A handler
+    /// that never returns is waited for: threads cannot be ended from outside.
     bool shut_down(std::chrono::nanoseconds limit);
+    /// Runs the task on one of the workers. Never rejects.
+    [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
+        system_.execute(t);
+        return true;
+    }
+    void notify_rejected(task&, unsigned) noexcept override {}
+
     /// Does not wait for what is queued.
     void force_stop() { (void)shut_down(std::chrono::nanoseconds::zero()); }
 

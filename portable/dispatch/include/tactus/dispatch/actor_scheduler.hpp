@@ -3,8 +3,8 @@
 // Actor scheduler: the kernel of one system. It only builds and connects: registry (slots), pool
 // (envelopes), coordinator (order), invoker (runs), suspensions; an executor supplies the threads.
 //
-// Life cycle (CO-5): running, stopping (nothing new is taken), draining (what is there is processed),
-// stopped (everything left is closed and dead-lettered).
+// Life cycle (CO-5): running, stopping (nothing new is taken), draining (what is there is
+// processed), stopped (everything left is closed and dead-lettered).
 //
 // Thread safety: everything from any thread, except run_one and friends, which belong to the thread
 // that has bound the worker.
@@ -164,8 +164,8 @@ public:
         tell_slowly(w, to, std::forward<M>(message), o);
     }
 
-    /// A system message; false when the mailbox is closed or stale, and then it was reported as a dead
-    /// letter and `done` called. From any thread.
+    /// A system message; false when the mailbox is closed or stale, and then it was reported as a
+    /// dead letter and `done` called. From any thread.
     bool send_system(mailbox_index to, system_message& m) noexcept;
 
     /// Asks an actor to end, from any thread. False when it has ended or is about to.
@@ -175,8 +175,8 @@ public:
     bool resume(mailbox_index who, suspension why) noexcept;
     /// CO-6: resumes all that wait for the key; how many.
     std::size_t signal(std::uint64_t key) noexcept { return suspensions_.signal(key); }
-    /// RG-4: a queue of this actor reports that it is broken: the mailbox is closed, its contents go to
-    /// dead letters, and the actor fails.
+    /// RG-4: a queue of this actor reports that it is broken: the mailbox is closed, its contents
+    /// go to dead letters, and the actor fails.
     void mailbox_failed(mailbox_index who, const failure& why) noexcept;
 
     // ---- running: for executors
@@ -203,9 +203,7 @@ public:
     /// Nothing new is taken from now on; what is queued is processed.
     void begin_stop() noexcept;
     /// Nothing waits any more (and no worker runs, which the executor knows).
-    [[nodiscard]] bool drained() const noexcept {
-        return !coordinator_.has_work(nullptr) && tasks_.empty();
-    }
+    [[nodiscard]] bool drained() const noexcept { return !coordinator_.has_work(nullptr); }
     /// Closes everything that is left. Requires: no worker runs; `w` is bound by the caller.
     void finish_stop(worker& w) noexcept;
 

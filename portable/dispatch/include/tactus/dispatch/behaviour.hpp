@@ -21,8 +21,8 @@ class turn;
 struct behaviour {
     /// Handles one user message; `state` is the slot's user line.
     handled (*receive)(turn&, void* state, envelope&) noexcept;
-    /// Handles one system message; null: terminate closes the mailbox, suspend and resume do what they
-    /// say, everything else is taken note of and dropped.
+    /// Handles one system message; null: terminate closes the mailbox, suspend and resume do what
+    /// they say, everything else is taken note of and dropped.
     void (*receive_system)(turn&, void* state, system_message&) noexcept = nullptr;
     /// Ends the user state, once, when the mailbox is closed; null: nothing to end.
     void (*destroy)(slot&) noexcept = nullptr;
@@ -31,7 +31,8 @@ struct behaviour {
 /// The text of a failure whose exception says nothing else.
 inline constexpr const char* unknown_exception = "exception of unknown type";
 
-/// Calls user code that returns `handled`, `failure` or nothing, and turns what it throws into a failure.
+/// Calls user code that returns `handled`, `failure` or nothing, and turns what it throws into a
+/// failure.
 template <class Call>
 [[nodiscard]] handled call_user(Call&& call) noexcept {
     using result = std::invoke_result_t<Call>;

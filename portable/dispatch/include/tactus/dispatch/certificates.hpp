@@ -2,9 +2,9 @@
 //
 // Certificates: what a worker can show for its fairness, and for its order (DT-2).
 //
-// The fairness certificate counts dispatches by lane and how the cancel streak was kept; its witness
-// hash is the same for the same counts in every build. The schedule certificate chains a hash over
-// every dispatch, so it also tells one order from another.
+// The fairness certificate counts dispatches by lane and how the cancel streak was kept; its
+// witness hash is the same for the same counts in every build. The schedule certificate chains a
+// hash over every dispatch, so it also tells one order from another.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 // Coordinator: which mailbox runs next (CO, LN).
 //
 // A mailbox with work is idle, queued or running; its own state word and ticket say which. Who wins
-// the scheduled bit submits it: into the lanes of the worker it is on, or into the global ones when it
-// comes from outside. There is no outer lock.
+// the scheduled bit submits it: into the lanes of the worker it is on, or into the global ones when
+// it comes from outside. There is no outer lock.
 //
 // The order of next() (LN-4), for one worker:
 //
@@ -16,7 +16,7 @@
 //      At most `next_streak_limit` from next and fresh in a row while the ring waits;
 //      every 64th step the global ready lane comes first
 //   3  global ready
-//   4  stealing: half of another's ring, or up to `steal_batch` of its keyed ready work; when nobody
+//   4  stealing: half of another's ring, or up to `steal_batch` of its keyed ready work; when none
 //      has any, what is stuck in another's cancel or timed lane
 //   5  a cancel after all, when the streak alone forbade it
 //
@@ -27,13 +27,14 @@
 #include <span>
 
 #include <tactus/dispatch/events.hpp>
-#include <tactus/dispatch/executor.hpp>
 #include <tactus/dispatch/governor.hpp>
 #include <tactus/dispatch/idle_workers.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/registry.hpp>
 #include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/ticket.hpp>
+#include <tactus/dispatch/timer_phase.hpp>
+#include <tactus/dispatch/waker.hpp>
 #include <tactus/dispatch/worker_lanes.hpp>
 #include <tactus/time/clock.hpp>
 
@@ -75,19 +76,19 @@ public:
 
     /// At the start, before anybody submits. The lanes outlive the coordinator's use.
     void add_worker(worker_lanes& w) noexcept;
-    /// Whose lanes drain_ready_cycle uses: a worker's, where one thread does everything, or a set of
-    /// their own. After all workers.
+    /// Whose lanes drain_ready_cycle uses: a worker's, where one thread does everything, or a set
+    /// of their own. After all workers.
     void set_visitor(worker_lanes& w) noexcept;
 
     // ---- by index, for everybody
 
-    /// CO-1: asks for a run as if a message had come; idempotent. False when the index is stale, or a
-    /// run is on its way anyway.
+    /// CO-1: asks for a run as if a message had come; idempotent. False when the index is stale, or
+    /// a run is on its way anyway.
     bool register_ready(mailbox_index index) noexcept;
     /// Takes a waiting mailbox out of its lane.
     [[nodiscard]] unregistered unregister(mailbox_index index) noexcept;
-    /// Fills `out` with what runs next, in order, and returns how many; never more than there is room.
-    /// Each is the caller's to run, and to report.
+    /// Fills `out` with what runs next, in order, and returns how many; never more than there is
+    /// room. Each is the caller's to run, and to report.
     [[nodiscard]] std::size_t drain_ready_cycle(std::span<mailbox_index> out) noexcept;
     /// CO-3. Returns false when the mailbox is to be finalized by the caller, who still owns it.
     bool handle_invoke_result(mailbox_index index, const invoke_result& result) noexcept;
@@ -115,8 +116,8 @@ public:
         if (displaced.valid())
             push_ring(displaced, *from);
     }
-    /// Puts what a run made ready, and kept to itself, where others can take it: at the end of the run,
-    /// and when count_send says so.
+    /// Puts what a run made ready, and kept to itself, where others can take it: at the end of the
+    /// run, and when count_send says so.
     void publish(worker_lanes& w) noexcept {
         if (!w.later_.empty()) [[unlikely]]
             publish_later(w);
@@ -125,7 +126,8 @@ public:
     void requeue(slot& s, worker_lanes* from) noexcept;
     /// A system message was pushed to a mailbox that was queued or running already: if it waits in
     /// another lane, it now waits in cancel (LN-3).
-    void promote(slot& s, worker_lanes* from) noexcept;
+    void promote(slot& s, worker_lanes* from) noexcept { promote(s, from, s.priority()); }
+    void promote(slot& s, worker_lanes* from, std::uint8_t priority) noexcept;
     /// The end of a run: idle, or queued again. False when the caller must finalize the mailbox.
     [[nodiscard]] bool end_run(slot& s, worker_lanes* from, const invoke_result& result) noexcept;
 

@@ -3,8 +3,8 @@
 // Entry queue: a FIFO of lane entries that grows when it must. Owner only; whoever shares it locks.
 //
 // A ring in a block of a memory source, doubled when full. Where memory is fixed it is made large
-// enough at the start, one place per mailbox: of the entries waiting anywhere at most one per mailbox
-// counts, so when it is full and cannot grow, dropping stale ones makes room.
+// enough at the start, one place per mailbox: of the entries waiting anywhere at most one per
+// mailbox counts, so when it is full and cannot grow, dropping stale ones makes room.
 #pragma once
 
 #include <cstddef>

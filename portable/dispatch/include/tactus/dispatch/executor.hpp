@@ -1,50 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract between the kernel and whatever supplies threads (EX-7): wakers, and timers as a phase
-// of a worker's loop.
+// Executor: the one contract with whatever supplies threads (EX-7). Submit a task with hints, make
+// a waker that submits it when something has come, be told when it was rejected.
+//
+// The project's own executors never reject; a foreign one may, when it is stopped or full.
 #pragma once
 
 #include <cstdint>
 
-#include <tactus/port/port.hpp>
-#include <tactus/time/instant.hpp>
+#include <tactus/dispatch/lane.hpp>
+#include <tactus/dispatch/task.hpp>
+#include <tactus/dispatch/waker.hpp>
 
 namespace tactus::inline v0 {
 
-/// Resumes something that waits: a coroutine, a loop of the application, an executor.
-class waker {
+/// What the submitter knows; an executor may ignore it.
+using submit_hints = lane_place;
+
+class executor {
 public:
-    /// Once per registration. Callable from any thread; must not block.
-    virtual void wake() noexcept = 0;
+    /// Runs the task once, soon, on one of its threads. False: rejected, and the task is still the
+    /// caller's. Callable from any thread; never runs the task inside this call.
+    [[nodiscard]] virtual bool submit(task& t, const submit_hints& hints) noexcept = 0;
+    /// A task was rejected `attempts` times, and whoever submitted it gave up for now.
+    virtual void notify_rejected(task& t, unsigned attempts) noexcept = 0;
 
 protected:
-    ~waker() = default;
+    ~executor() = default;
 };
 
-/// Phase 0 of the worker loop (LN-4): before any dispatch, timers that are due. A worker looks at the
-/// flag before every dispatch, and at the clock now and then.
-class timer_phase {
+/// Submits a task when woken. Tries three times (EX-1), then tells the executor. One wake per run
+/// of the task: a task is in one queue at a time.
+class task_waker final : public waker {
 public:
-    /// Something is due: the next worker to look sees to it. Callable from any thread or interrupt.
-    void mark_due() noexcept { due_.store(1, std::memory_order_relaxed); }
-    [[nodiscard]] bool marked_due() const noexcept {
-        return due_.load(std::memory_order_relaxed) != 0;
+    static constexpr unsigned attempts_max = 3;
+
+    task_waker(executor& on, task& what, const submit_hints& hints = {}) noexcept
+        : on_(on), what_(what), hints_(hints) {}
+
+    void wake() noexcept override {
+        for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+            if (on_.submit(what_, hints_))
+                return;
+        }
+        on_.notify_rejected(what_, attempts_max);
     }
 
-    /// When it next has something to do; instant::never() when it has nothing.
-    [[nodiscard]] virtual instant next_deadline() noexcept = 0;
-    /// Does what is due. Several workers may call at once; all but one may return at once.
-    virtual void run_due(instant now) noexcept = 0;
-
-    /// For who looks very often.
-    [[nodiscard]] const port::atomic<std::uint32_t>& due_flag() const noexcept { return due_; }
-
-protected:
-    ~timer_phase() = default;
-    void clear_due() noexcept { due_.store(0, std::memory_order_relaxed); }
-
 private:
-    port::atomic<std::uint32_t> due_{0};  // a hint: whoever sees it asks the clock
+    executor& on_;
+    task& what_;
+    submit_hints hints_;
 };
 
 }  // namespace tactus::inline v0

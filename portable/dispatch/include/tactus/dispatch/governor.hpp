@@ -2,8 +2,8 @@
 //
 // Governor: may suggest an order of the lanes, never decides about correctness (LN-1, LN-10).
 //
-// A worker asks it every 32nd step and keeps the answer until the next. It is given integers only, so
-// that its answers are the same everywhere.
+// A worker asks it every 32nd step and keeps the answer until the next. It is given integers only,
+// so that its answers are the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +46,9 @@ protected:
     ~governor() = default;
 };
 
-/// Suggests what weighs most: 5 per second of obligation age, 3 per stopping subtree, 2 per second of
-/// deadline pressure. Equal weights: deadlines before subtrees before obligations. Nothing of the
-/// three: no preference.
+/// Suggests what weighs most: 5 per second of obligation age, 3 per stopping subtree, 2 per second
+/// of deadline pressure. Equal weights: deadlines before subtrees before obligations. Nothing of
+/// the three: no preference.
 class weighted_governor final : public governor {
 public:
     [[nodiscard]] suggestion suggest(const load_snapshot& snapshot) noexcept override;

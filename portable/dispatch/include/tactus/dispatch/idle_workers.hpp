@@ -6,10 +6,11 @@
 // could take looks at one word: is somebody searching (then they find it), is nobody asleep (then
 // there is nobody to wake)? Only otherwise is one sleeper woken, and it wakes up searching.
 //
-// Why no wake-up is lost: making work is a read-modify-write (or a locked store) followed by a look at
-// the word; going to sleep is a read-modify-write of the word followed by a look at all queues; all
-// four are seq_cst. Other changes of the word are relaxed: no look follows them. So either the maker sees the sleeper, or the sleeper sees the work. The last one
-// to stop searching, because it found something, looks once more for the same reason.
+// Why no wake-up is lost: making work is a read-modify-write (or a locked store) followed by a look
+// at the word; going to sleep is a read-modify-write of the word followed by a look at all queues;
+// all four are seq_cst. So either the maker sees the sleeper, or the sleeper sees the work. The
+// last one to stop searching, because it found something, looks once more for the same reason. Other
+// changes of the word are relaxed: no look follows them.
 //
 // Thread safety: any thread, each worker for itself.
 #pragma once
@@ -30,8 +31,8 @@ struct sleeper {
 
 class idle_workers {
 public:
-    /// After making work that another worker may take: wakes one, if one sleeps and nobody searches.
-    /// Returns whether it did.
+    /// After making work that another worker may take: wakes one, if one sleeps and nobody
+    /// searches. Returns whether it did.
     bool work_made() noexcept {
         const std::uint32_t seen = word_.load(idle.seq_cst());
         if (seen < one_sleeping || (seen & searching_mask) != 0) [[likely]]

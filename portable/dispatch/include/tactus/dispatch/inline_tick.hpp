@@ -9,8 +9,8 @@
 //         wait_for_interrupt();
 //     }
 //
-// What an actor submits while it runs is queued, never run inside it: asking the executor to run from
-// within a handler does nothing, and says so.
+// What an actor submits while it runs is queued, never run inside it: asking the executor to run
+// from within a handler does nothing, and says so.
 //
 // Thread safety: run_once and run_until_idle belong to one thread; sending may come from any.
 #pragma once
@@ -20,10 +20,11 @@
 #include <limits>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/executor.hpp>
 
 namespace tactus::inline v0 {
 
-class inline_tick {
+class inline_tick final : public executor {
 public:
     /// Requires: the system has one worker (check inline_tick:1).
     explicit inline_tick(actor_scheduler& system) noexcept;
@@ -35,6 +36,13 @@ public:
     std::size_t run_until_idle(std::size_t max = std::numeric_limits<std::size_t>::max()) noexcept;
     /// Takes nothing new, processes what is there for at most `max` runs, and closes the rest.
     void shut_down(std::size_t max = std::numeric_limits<std::size_t>::max()) noexcept;
+
+    /// Runs the task in a later run_once, in the order of submission. Never rejects.
+    [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
+        system_.execute(t);
+        return true;
+    }
+    void notify_rejected(task&, unsigned) noexcept override {}
 
     /// How often run_once was called from within a run.
     [[nodiscard]] std::uint32_t nested_count() const noexcept { return nested_count_; }

@@ -17,8 +17,8 @@ struct failure {
     void* detail = nullptr;  // the layer above's: an exception, an error object
 };
 
-/// Of one message. One word, since every handler returns it: what failed is kept by the thread, until
-/// its next failure.
+/// Of one message. One word, since every handler returns it: what failed is kept by the thread,
+/// until its next failure.
 class handled {
 public:
     enum class kind : std::uint8_t { ok, failed, deferred };

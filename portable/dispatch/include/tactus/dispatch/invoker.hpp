@@ -2,13 +2,14 @@
 //
 // Invoker: one run of a mailbox (IN).
 //
-// All system messages, then user messages one by one with all system messages again after each; until
-// the share is used up, the deadline has passed, the actor is held back or closed, or nothing is left.
+// All system messages, then user messages one by one with all system messages again after each;
+// until the share is used up, the deadline has passed, the actor is held back or closed, or nothing
+// is left.
 //
-// The share (IN-2). By default: the batch found at the start, at least 300 and at most 16,384 messages,
-// beyond 300 only while the run has lasted less than a millisecond; and the run ends when it has sent
-// more than its share. So a deep backlog is worked off while it is in cache, and nobody fills memory
-// for others without end. An explicit throughput is exact.
+// The share (IN-2). By default: the batch found at the start, at least 300 and at most 16,384
+// messages, beyond 300 only while the run has lasted less than a millisecond; and the run ends when
+// it has sent more than its share. So a deep backlog is worked off while it is in cache, and nobody
+// fills memory for others without end. An explicit throughput is exact.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lane heap: entries ordered by a key, equal keys by registration number. Owner only; whoever shares
-// it locks.
+// Lane heap: entries ordered by a key, equal keys by registration number. Owner only; whoever
+// shares it locks.
 //
-// The key is a deadline (earliest first) or 255 - priority (highest first); either way the least key
-// comes first, and the number keeps equals in the order they came.
+// The key is a deadline (earliest first) or 255 - priority (highest first); either way the least
+// key comes first, and the number keeps equals in the order they came.
 #pragma once
 
 #include <cstddef>

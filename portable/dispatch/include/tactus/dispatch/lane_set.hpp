@@ -3,9 +3,9 @@
 // Lane set: cancel, timed and ready under one lock, with counts that can be looked at without it.
 //
 // Each worker has one for what needs a key, and the system has one for everything that comes from
-// outside or overflows. Default priority goes through plain queues; another priority, or a deadline,
-// through a heap. Within a lane: higher priority first, then the order of registration; the plain
-// queue stands where priority 128 belongs.
+// outside or overflows. Default priority goes through plain queues; another priority, or a
+// deadline, through a heap. Within a lane: higher priority first, then the order of registration;
+// the plain queue stands where priority 128 belongs.
 //
 // Thread safety: any thread.
 #pragma once
@@ -81,8 +81,8 @@ private:
     lane_heap timed_heap_;
     lane_heap ready_heap_;
 
-    // Written under the lock. "queued": raising a count, then looking for sleepers, against going to
-    // sleep, then looking at the counts.
+    // Written under the lock. "queued": raising a count, then looking for sleepers, against going
+    // to sleep, then looking at the counts.
     static constexpr port::edge queued{"lanes-queued"};
     count counts_[3]{count{0}, count{0}, count{0}};
     count urgent_{0};  // cancel and timed together

@@ -2,10 +2,10 @@
 //
 // Middleware: user code around every handler, around enqueueing and around spawning (IN-5, IN-8).
 //
-// A chain is a plain array of pointers, replaced as a whole: a run reads the pointer once per message,
-// so a new chain applies from the next message (TC-F18), and no chain costs one predicted branch.
-// `before` is called in order and may defer the message; `after` in reverse order, for those whose
-// `before` was called and did not defer, also when the handler failed.
+// A chain is a plain array of pointers, replaced as a whole: a run reads the pointer once per
+// message, so a new chain applies from the next message (TC-F18), and no chain costs one predicted
+// branch. `before` is called in order and may defer the message; `after` in reverse order, for
+// those whose `before` was called and did not defer, also when the handler failed.
 #pragma once
 
 #include <cstddef>

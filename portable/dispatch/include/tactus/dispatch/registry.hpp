@@ -2,10 +2,10 @@
 //
 // Registry: the slots of one system, by number, with generations (RG).
 //
-// An index {slot, generation} finds its slot in O(1) without a lock, or nothing: unregistering raises
-// the generation. A slot whose generation would wrap is retired and never used again. Slot numbers
-// start at 0; generations start at `first_generation`, so that a system that takes over the memory of
-// an earlier one goes on where that one ended.
+// An index {slot, generation} finds its slot in O(1) without a lock, or nothing: unregistering
+// raises the generation. A slot whose generation would wrap is retired and never used again. Slot
+// numbers start at 0; generations start at `first_generation`, so that a system that takes over the
+// memory of an earlier one goes on where that one ended.
 //
 // Invariants
 //   G1  a slot's generation is raised before its mailbox refuses senders, and the mailbox is opened
@@ -62,6 +62,10 @@ public:
             retired_.fetch_add(1, std::memory_order_relaxed);  // a count
             return;
         }
+        give_unopened(s, cache);
+    }
+    /// Takes back a slot that was taken and not opened.
+    void give_unopened(slot& s, slot_cache& cache) noexcept {
         if (poisons_) [[unlikely]]
             poison(s);
         cache.give(s);

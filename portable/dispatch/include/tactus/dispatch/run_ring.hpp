@@ -7,9 +7,9 @@
 // while a thief copies what it has claimed; the owner does not write over cells from `steal` on. So
 // the cells themselves are plain. One thief at a time; another finds the ring busy and goes on.
 //
-// The word is as wide as a pointer, the widest a portable atomic can be, and a position half of that:
-// with 32 bits a thief that slept between looking and claiming cannot meet the same head again (with
-// 16, on small cores, it could; there are no thieves there).
+// The word is as wide as a pointer, the widest a portable atomic can be, and a position half of
+// that: with 32 bits a thief that slept between looking and claiming cannot meet the same head
+// again (with 16, on small cores, it could; there are no thieves there).
 //
 // A ring of a system with one worker is not shared: then the owner needs no read-modify-writes.
 //
@@ -17,7 +17,8 @@
 //   R1  tail - steal <= capacity; cells [real, tail) wait, cells [steal, real) are being copied
 //   R2  only the owner writes tail; only who moved real over a cell reads it
 //
-// Thread safety: push, pop and spill_half belong to the owner; steal_half and looks_empty to anyone.
+// Thread safety: push, pop and spill_half belong to the owner; steal_half and looks_empty to
+// anyone.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ public:
     using cell = port::plain<lane_entry>;
     static constexpr std::uint32_t capacity_max = 1U << 15;
 
-    /// Requires: `capacity` is a power of two and at most capacity_max (checks run_ring:1, run_ring:2);
-    /// `cells` outlives the ring.
+    /// Requires: `capacity` is a power of two and at most capacity_max (checks run_ring:1,
+    /// run_ring:2); `cells` outlives the ring.
     run_ring(cell* cells, std::uint32_t capacity, bool shared) noexcept
         : cells_(cells), mask_(capacity - 1), shared_(shared) {
         TACTUS_CHECK(1, capacity > 0 && (capacity & (capacity - 1)) == 0);
@@ -85,7 +86,8 @@ public:
         }
     }
 
-    /// Takes the older half out, oldest first, into `out(entry)`; 0 when a thief is at it. Owner only.
+    /// Takes the older half out, oldest first, into `out(entry)`; 0 when a thief is at it. Owner
+    /// only.
     template <class Out>
     std::uint32_t spill_half(Out&& out) noexcept {
         return claim(tail_.load(std::memory_order_relaxed), mask_ + 1, out);

@@ -3,8 +3,8 @@
 // Slot: an actor, as far as the kernel knows it. The mailbox's three lines and one of user state:
 // 256 bytes on the host (RG-3).
 //
-// Slots are type-stable memory: one is used again with a higher generation and never goes away while
-// its system lives, so a sender with an old reference touches a slot, not a hole.
+// Slots are type-stable memory: one is used again with a higher generation and never goes away
+// while its system lives, so a sender with an old reference touches a slot, not a hole.
 #pragma once
 
 #include <cstddef>

@@ -2,19 +2,19 @@
 //
 // Suspensions: actors that hold back their user messages until something happens (CO-4, CO-6).
 //
-// An actor suspends itself with a reason and a condition: a signal with a key, a time, or room in some
-// mailbox. Signals resume all that wait for the key, in the order they suspended themselves; a signal
-// that nobody waits for is counted, not stored. A limit may end a suspension by resuming, failing or
-// stopping the actor. Records are reused: cycles leave no memory behind.
+// An actor suspends itself with a reason and a condition: a signal with a key, a time, or room in
+// some mailbox. Signals resume all that wait for the key, in the order they suspended themselves; a
+// signal that nobody waits for is counted, not stored. A limit may end a suspension by resuming,
+// failing or stopping the actor. Records are reused: cycles leave no memory behind.
 //
 // Thread safety: any thread, under one lock; the actors are resumed outside of it.
 #pragma once
 
 #include <cstdint>
 
-#include <tactus/dispatch/executor.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/lane_heap.hpp>
+#include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/time/clock.hpp>
 

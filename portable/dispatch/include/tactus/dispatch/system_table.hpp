@@ -8,8 +8,8 @@
 // while it is inside; a system that ends waits until the last one has left. A reference to a system
 // that is gone finds nothing; that is counted.
 //
-// Numbers are given out in turn, and generations go on where the last system of that number ended, so
-// that an old reference does not match an actor of a newer system.
+// Numbers are given out in turn, and generations go on where the last system of that number ended,
+// so that an old reference does not match an actor of a newer system.
 #pragma once
 
 #include <cstdint>

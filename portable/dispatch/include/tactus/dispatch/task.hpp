@@ -2,8 +2,9 @@
 //
 // Task: something to run once on a worker that is not an actor, and the queue they wait in.
 //
-// Intrusive, so submitting never allocates; the caller keeps the task until it has run. What user code
-// throws is caught where it was compiled (task_of), so a failing task never takes its worker along.
+// Intrusive, so submitting never allocates; the caller keeps the task until it has run. What user
+// code throws is caught where it was compiled (task_of), so a failing task never takes its worker
+// along.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ class task_of final : public task {
 public:
     explicit task_of(Call call) : call_(std::move(call)) {}
     [[nodiscard]] handled run() noexcept override {
-        return call_user([this] { call_(); });
+        return call_user([this] { return call_(); });
     }
 
 private:

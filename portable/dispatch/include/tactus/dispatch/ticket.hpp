@@ -4,9 +4,9 @@
 //
 // One 32-bit word per mailbox: a number, raised by every registration, and a phase. An entry in a
 // lane carries the whole word; taking it is one compare-and-swap, so of two entries for one mailbox
-// one is dispatched and the other skipped. A number that comes round again (after 2^30 registrations,
-// while an entry waited all that time) makes an old entry count for the present registration: one
-// dispatch per registration still holds.
+// one is dispatched and the other skipped. A number that comes round again (after 2^30
+// registrations, while an entry waited all that time) makes an old entry count for the present
+// registration: one dispatch per registration still holds.
 //
 //   phase    means                                written by
 //   apart    idle, or running                     take, withdraw
@@ -30,8 +30,8 @@ inline constexpr std::uint32_t urgent = 2;
 inline constexpr std::uint32_t number_one = 4;
 
 // "ticket": what the registering thread knew, and through the state word what the last owner did,
-//    happens before what the next owner does. Promotions are read-modify-writes in between and carry
-//    it on.
+//    happens before what the next owner does. Promotions are read-modify-writes in between and
+//    carry it on.
 inline constexpr port::edge edge{"ticket-taken"};
 
 /// A new registration. Requires: the caller won the scheduled bit, or runs the mailbox.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker: everything one thread needs to run actors without asking anybody: its lanes, its envelopes,
-// its slots, and the way of a message from here (the fast path of send).
+// Worker: everything one thread needs to run actors without asking anybody: its lanes, its
+// envelopes, its slots, and the way of a message from here (the fast path of send).
 //
 // Owner thread only.
 #pragma once

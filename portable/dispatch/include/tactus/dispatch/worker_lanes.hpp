@@ -5,9 +5,9 @@
 //   next      one entry: what was made ready last. Not stolen, wakes nobody (LN-11)
 //   fresh     spawned and never run: newest first, shared when somebody has nothing to do
 //   ring      ready, default priority, in order; thieves take half
-//   later     made ready by a run that has sent hundreds of messages already: put into the ring at its
-//             end, or every some thousand sends. A thief that takes each receiver after its first
-//             message makes every message cross the cores alone; so they get a batch
+//   later     made ready by a run that has sent hundreds of messages already: put into the ring at
+//             its end, or every some thousand sends. A thief that takes each receiver after its
+//             first message makes every message cross the cores alone; so they get a batch
 //   urgent    cancel, default priority, in order
 //   keyed     everything with a deadline or a priority
 //
@@ -26,7 +26,8 @@
 
 namespace tactus::inline v0 {
 
-/// A bounded deque of entries: pushed and popped at the new end, shared from the old one. Owner only.
+/// A bounded deque of entries: pushed and popped at the new end, shared from the old one. Owner
+/// only.
 class fresh_stack {
 public:
     fresh_stack(lane_entry* entries, std::uint32_t capacity) noexcept

@@ -92,7 +92,8 @@ private:
         Node* done = nullptr;
         while (newest != empty_mark()) {
             Node* older = newest->next.read();
-            port::prefetch(older);
+            port::prefetch(newest + 1);
+            port::prefetch(newest - 1);
             newest->next.write(done);
             done = newest;
             newest = older;

@@ -183,8 +183,8 @@ private:
     port::atomic<std::uint32_t> generation_{0};
 
 protected:
-    // Written while nobody else can look: before the mailbox is opened, and by its owner; read by who
-    // won the scheduled bit.
+    // Written while nobody else can look: before the mailbox is opened, and by its owner; read by
+    // who won the scheduled bit.
     port::plain<std::uint32_t> traits_{0};
 
 private:

@@ -57,9 +57,8 @@
 //       constexpr plain() noexcept;  explicit constexpr plain(T) noexcept;
 //       T read() const noexcept;     void write(T) noexcept;
 //
-//   class mutex;          lock(), unlock(), try_lock(); not recursive. Bare metal: masks
-//     interrupts.
-//   class condition;      wait(mutex&), notify_one(), notify_all(); wake-ups may be spurious.
+//   class mutex;       lock(), unlock(), try_lock(); not recursive. Bare metal: masks interrupts.
+//   class condition;   wait(mutex&), notify_one(), notify_all(); wake-ups may be spurious.
 //     Not on bare metal, where nobody else could notify.
 //
 //   bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,

@@ -86,7 +86,8 @@ struct options {
     unsigned step_limit = 5'000;              // of one execution; reaching it is a livelock
 
     // What may happen
-    unsigned stale_rereads = 1;           // how often a thread reads the same old store again
+    unsigned stale_rereads = 2;           // reads of a store beyond the first before only newer
+                                          // ones are returned, if there are
     unsigned patience = 3;                // how often a thread gives way while others starve
     bool spurious_weak_failures = false;  // compare_exchange_weak; not twice in a row
     bool spurious_wakeups = false;        // at most one for each thread

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: what user code throws becomes a failure, wherever it throws (IN-5, IN-6, EX-3, UP-4).
+// Method: handlers, middleware, constructors and tasks that throw, in a file with exceptions.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stdexcept>
+
+#include "kernel_rig.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using tactus_test::failed;
+using tactus_test::journal;
+using tactus_test::kernel_rig;
+using tactus_test::number;
+
+namespace {
+
+struct throwing_actor {
+    void receive(turn&, envelope& e) {
+        const std::uint32_t n = e.get_if<number>()->value;
+        journal().add(static_cast<std::int32_t>(n));
+        if (n == 2)
+            throw std::runtime_error("two");
+    }
+};
+
+enum class where : std::uint8_t { nowhere, before, after };
+struct throwing_spy {
+    std::int32_t name;
+    where throws = where::nowhere;
+    verdict before(turn&, envelope&) {
+        journal().add(100 + name);
+        if (throws == where::before)
+            throw 1;
+        return verdict::proceed;
+    }
+    void after(turn&, envelope&, const handled& result) {
+        journal().add((result.what() == handled::kind::failed ? 300 : 200) + name);
+        if (throws == where::after)
+            throw 2;
+    }
+};
+struct chain_of_two {
+    throwing_spy a{1};
+    throwing_spy b{2};
+    middleware_of<throwing_spy> first{a};
+    middleware_of<throwing_spy> second{b};
+    middleware* members[2] = {&first, &second};
+    middleware_chain chain{members};
+};
+
+struct throws_at_birth {
+    explicit throws_at_birth(bool does) {
+        if (does)
+            throw std::logic_error("not born");
+        journal().add(1);
+    }
+    throws_at_birth(const throws_at_birth&) = delete;
+    throws_at_birth& operator=(const throws_at_birth&) = delete;
+    ~throws_at_birth() { journal().add(tactus_test::ended); }
+    void receive(turn&, envelope&) {}
+};
+
+}  // namespace
+
+// IN-6
+TEST(kernel_exceptions, a_handler_that_throws_fails_its_actor_and_no_other) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn<throwing_actor>();
+    const mailbox_index b = rig.spawn();
+    rig.tell(a, {1, 2, 3});
+    rig.tell(b, {9});
+    EXPECT_EQ(rig.run(), 2u);
+    EXPECT_TRUE(journal().is({1, 2, failed, 9}));
+    EXPECT_EQ(rig.events.last_failed, a);
+    EXPECT_STREQ(rig.events.last_what, unknown_exception);
+    EXPECT_TRUE(rig->resume(a, suspension::supervision));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({3}));
+}
+
+TEST(kernel_exceptions, TC_F16_after_sees_the_exception_as_a_failure) {
+    kernel_rig rig;
+    chain_of_two two;
+    rig->set_middleware(&two.chain);
+    rig.tell(rig.spawn<throwing_actor>(), {2});
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({101, 102, 2, 302, 301, failed}));
+}
+
+TEST(kernel_exceptions, TC_F17_an_after_that_throws_is_reported_once_and_the_others_run) {
+    kernel_rig rig;
+    chain_of_two two;
+    two.b.throws = where::after;
+    rig->set_middleware(&two.chain);
+    rig.tell(rig.spawn(), {7, 8});
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({101, 102, 7, 202, 301, failed}));
+    EXPECT_EQ(rig.events.failed_count, 1u);
+    // With a handler that failed before, the first failure is the one reported.
+    rig.tell(rig.spawn<throwing_actor>(), {2});
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_EQ(rig.events.failed_count, 2u);
+}
+
+TEST(kernel_exceptions, a_before_that_throws_fails_the_actor_without_running_the_handler) {
+    kernel_rig rig;
+    chain_of_two two;
+    two.b.throws = where::before;
+    rig->set_middleware(&two.chain);
+    rig.tell(rig.spawn(), {7});
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({101, 102, 301, failed}));
+    EXPECT_EQ(rig.events.letters, 0u);  // consumed
+}
+
+TEST(kernel_exceptions, a_constructor_that_throws_is_a_spawn_error) {
+    {
+        kernel_rig rig;
+        for (int i = 0; i < 3; ++i) {
+            const auto none = rig->spawn<throws_at_birth>({}, true);
+            ASSERT_FALSE(none.has_value());
+            EXPECT_EQ(none.error().what, spawn_error::kind::constructor_failed);
+        }
+        EXPECT_EQ(rig->live_count(), 0u);
+        EXPECT_LE(rig->slots().constructed_count(), 1u);  // the slot went back
+        const auto some = rig->spawn<throws_at_birth>({}, false);
+        ASSERT_TRUE(some.has_value());
+        EXPECT_EQ(some->generation, 1u);  // and none of them was a life
+        EXPECT_TRUE(rig->stop(*some));
+        EXPECT_FALSE(rig->spawn<throws_at_birth>({}, true).has_value());
+        EXPECT_TRUE(journal().is({1, tactus_test::ended, tactus_test::closed}));
+    }
+    EXPECT_TRUE(journal().is({}));
+}
+
+// Its first life, and the system ends: there is no state to destroy.
+TEST(kernel_exceptions, a_state_that_was_never_born_does_not_end) {
+    kernel_rig rig;
+    EXPECT_FALSE(rig->spawn<throws_at_birth>({}, true).has_value());
+    rig.destroy();
+    EXPECT_TRUE(journal().is({}));
+    EXPECT_EQ(rig.events.closed_count, 0u);
+}
+
+// TC-M40, EX-3
+TEST(kernel_exceptions, TC_M40_a_task_that_throws_releases_the_guard) {
+    kernel_rig rig;
+    task_of throwing([] { throw 1; });
+    task_of fine([] { journal().add(1); });
+    rig->execute(throwing);
+    rig->execute(fine);
+    EXPECT_TRUE(rig.run_once());
+    EXPECT_TRUE(rig.run_once());
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_EQ(rig->failed_task_count(), 1u);
+    EXPECT_EQ(rig.ticks->nested_count(), 0u);
+}

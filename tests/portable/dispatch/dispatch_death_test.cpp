@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: what a caller must not do ends the program with its number.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tactus/dispatch/entry_queue.hpp>
+#include <tactus/dispatch/run_ring.hpp>
+
+#include "kernel_rig.hpp"
+#include "lane_rig.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+
+TEST(dispatch_death_test, a_ring_of_a_wrong_size_is_refused) {
+    static run_ring::cell cells[4];
+    EXPECT_DEATH(run_ring(cells, 3, true), "run_ring:1");
+    EXPECT_DEATH(run_ring(cells, 0, true), "run_ring:1");
+    EXPECT_DEATH(run_ring(cells, 1U << 16, true), "run_ring:2");
+}
+
+TEST(dispatch_death_test, a_queue_that_is_full_of_what_counts_is_a_fault) {
+    alignas(16) static std::byte bytes[256];
+    tactus_test::test_memory memory(bytes);
+    entry_queue queue(memory, 2);
+    memory.refusing = true;
+    const auto never = [](lane_entry) { return false; };
+    queue.push({1, 1}, never);
+    queue.push({2, 1}, never);
+    EXPECT_DEATH(queue.push({3, 1}, never), "entry_queue:2");
+}
+
+// S17
+TEST(dispatch_death_test, a_system_without_workers_is_refused) {
+    EXPECT_DEATH(tactus_test::kernel_rig([](auto& o) { o.worker_count = 0; }), "coordinator:1");
+}
+
+TEST(dispatch_death_test, an_inline_executor_needs_a_system_of_one_worker) {
+    EXPECT_DEATH(tactus_test::kernel_rig([](auto& o) { o.worker_count = 2; }), "inline_tick:1");
+}
+
+TEST(dispatch_death_test, a_registry_begins_above_generation_0) {
+    alignas(slot) static std::byte bytes[sizeof(slot)];
+    fixed_memory memory(bytes);
+    EXPECT_DEATH(registry({.memory = &memory, .capacity = 1, .first_generation = 0}), "registry:2");
+}

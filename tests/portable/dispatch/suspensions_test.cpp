@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: what holds an actor's messages back, and what lets them go (CO-4, CO-6).
+// Method: actors that suspend themselves on a system driven by hand with a manual clock.
+#include <tactus/dispatch/suspensions.hpp>
+
+#include <cstdint>
+
+#include "kernel_rig.hpp"
+#include "portable_test.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using tactus_test::closed;
+using tactus_test::dead;
+using tactus_test::failed;
+using tactus_test::journal;
+using tactus_test::kernel_rig;
+using tactus_test::plain_actor;
+
+namespace {
+
+// Reactions: an even number holds the rest back, an odd one does not.
+constexpr auto on_signal_7 = +[](turn& t, std::uint32_t n) {
+    if (n % 2 == 0) {
+        EXPECT_TRUE(t.suspend(suspend_reason::await_external, resume_condition::signal(7)));
+    }
+};
+constexpr auto after_10 = +[](turn& t, std::uint32_t n) {
+    if (n % 2 == 0) {
+        EXPECT_TRUE(
+            t.suspend(suspend_reason::rate_limit, resume_condition::after(duration::from_ns(10))));
+    }
+};
+constexpr auto for_room = +[](turn& t, std::uint32_t n) {
+    if (n % 2 == 0) {
+        EXPECT_TRUE(
+            t.suspend(suspend_reason::backpressure, resume_condition::when_capacity_available()));
+    }
+};
+
+template <suspend_limit_action Action>
+void limited(turn& t, std::uint32_t n) {
+    if (n % 2 == 0) {
+        EXPECT_TRUE(t.suspend(suspend_reason::user_defined, resume_condition::signal(7),
+                              {duration::from_ns(100), Action}));
+    }
+}
+
+}  // namespace
+
+// CO-6: holds back after the current message; the signal resumes.
+TEST(suspensions, user_messages_after_the_current_one_wait_for_the_signal) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(on_signal_7);
+    rig.tell(a, {1, 2, 3, 5});
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({1, 2}));
+    EXPECT_EQ(rig->waiting().waiting_count(), 1u);
+    EXPECT_EQ(rig->signal(8), 0u);
+    EXPECT_EQ(rig->signal(7 + 16), 0u);  // another key of the same bucket
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_EQ(rig->signal(7), 1u);
+    EXPECT_EQ(rig->waiting().waiting_count(), 0u);
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({3, 5}));
+    EXPECT_EQ(rig->waiting().metrics().unheard_signals, 2u);  // counted, not stored
+}
+
+// CO-6: 64-bit keys, in the order of suspension.
+TEST(suspensions, a_signal_resumes_all_that_wait_in_the_order_they_suspended) {
+    kernel_rig rig;
+    mailbox_index all[4];
+    for (mailbox_index& a : all)
+        a = rig.spawn(on_signal_7);
+    for (const unsigned i : {2u, 0u, 3u, 1u}) {
+        rig.tell(all[i], {2});
+        EXPECT_EQ(rig.run(), 1u);
+        rig.tell(all[i], {10 * i + 11});
+    }
+    const mailbox_index other = rig.spawn(+[](turn& t, std::uint32_t n) {
+        if (n == 2) {
+            EXPECT_TRUE(t.suspend(suspend_reason::user_defined,
+                                  resume_condition::signal((std::uint64_t{1} << 63) + 7)));
+        }
+    });
+    rig.tell(other, {2, 99});
+    EXPECT_EQ(rig.run(), 1u);
+    journal().clear();
+    EXPECT_EQ(rig->signal(7), 4u);
+    EXPECT_EQ(rig.run(), 4u);
+    EXPECT_TRUE(journal().is({31, 11, 41, 21}));
+    EXPECT_EQ(rig->signal((std::uint64_t{1} << 63) + 7), 1u);
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({99}));
+}
+
+TEST(suspensions, TC_F05_after_a_time_on_a_manual_clock) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(after_10);
+    rig.tell(a, {4, 5});
+    EXPECT_EQ(rig.run(), 1u);
+    rig.time.advance(duration::from_ns(5));
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_TRUE(journal().is({4}));
+    rig.time.advance(duration::from_ns(10));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({5}));
+}
+
+TEST(suspensions, a_time_of_zero_and_the_longest_are_kept) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t n) {
+        if (n == 1) {
+            EXPECT_TRUE(
+                t.suspend(suspend_reason::rate_limit, resume_condition::after(duration::zero())));
+        } else if (n == 2) {
+            EXPECT_TRUE(
+                t.suspend(suspend_reason::rate_limit, resume_condition::after(duration::max())));
+        }
+    });
+    rig.tell(a, {1, 2, 3});
+    (void)rig.run();
+    EXPECT_TRUE(journal().is({1, 2}));
+    rig.time.advance(duration::from_ms(1'000'000));
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_TRUE(rig->resume(a, suspension::await));
+    (void)rig.run();
+    EXPECT_TRUE(journal().is({3}));
+}
+
+TEST(suspensions, TC_F06_when_capacity_is_available) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(for_room);
+    const mailbox_index b = rig.spawn(for_room);
+    rig.tell(a, {2, 9});
+    rig.tell(b, {2, 77});
+    EXPECT_EQ(rig.run(), 2u);
+    journal().clear();
+    EXPECT_EQ(rig->signal(0), 0u);  // no signal is meant
+    EXPECT_EQ(rig->waiting().capacity_available(), 2u);
+    EXPECT_EQ(rig.run(), 2u);
+    EXPECT_TRUE(journal().is({9, 77}));
+}
+
+TEST(suspensions, TC_F08_metrics_count_and_measure) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(on_signal_7);
+    for (const std::uint64_t ns : {10u, 20u}) {
+        rig.tell(a, {2});
+        EXPECT_EQ(rig.run(), 1u);
+        rig.time.advance(duration::from_ns(static_cast<std::int64_t>(ns)));
+        EXPECT_EQ(rig->signal(7), 1u);
+        const suspension_metrics m = rig->waiting().metrics();
+        EXPECT_TRUE(m.measured);
+        EXPECT_EQ(m.last_ns, ns);
+        EXPECT_EQ(m.total_ns, ns == 10 ? 10u : 30u);
+        EXPECT_EQ(m.suspended, ns / 10);
+        EXPECT_EQ(m.resumed, ns / 10);
+        EXPECT_EQ(m.by_reason[static_cast<unsigned>(suspend_reason::await_external)], ns / 10);
+        EXPECT_EQ(m.by_reason[static_cast<unsigned>(suspend_reason::backpressure)], 0u);
+    }
+}
+
+TEST(suspensions, TC_F08_without_a_clock_nothing_is_measured_and_times_are_refused) {
+    kernel_rig rig([](kernel_rig::options& o) { o.time = nullptr; });
+    const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t n) {
+        if (n == 1) {
+            EXPECT_FALSE(
+                t.suspend(suspend_reason::rate_limit, resume_condition::after(duration::zero())));
+            EXPECT_FALSE(t.suspend(suspend_reason::rate_limit, resume_condition::signal(1),
+                                   {duration::from_ns(1), suspend_limit_action::fail}));
+        } else if (n == 2) {
+            EXPECT_TRUE(t.suspend(suspend_reason::rate_limit, resume_condition::signal(1)));
+        }
+    });
+    rig.tell(a, {1, 2, 3});
+    (void)rig.run();
+    EXPECT_TRUE(journal().is({1, 2}));  // refused: not held back
+    EXPECT_EQ(rig->signal(1), 1u);
+    const suspension_metrics m = rig->waiting().metrics();
+    EXPECT_FALSE(m.measured);
+    EXPECT_EQ(m.total_ns, 0u);
+    EXPECT_EQ(m.resumed, 1u);
+}
+
+// CO-6: the three ends of a limit.
+TEST(suspensions, a_limit_resumes) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(&limited<suspend_limit_action::resume>);
+    rig.tell(a, {2, 3});
+    (void)rig.run();
+    rig.time.advance(duration::from_ns(99));
+    EXPECT_EQ(rig.run(), 0u);
+    rig.time.advance(duration::from_ns(1));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({2, 3}));
+    EXPECT_EQ(rig->signal(7), 0u);
+}
+TEST(suspensions, a_limit_fails_the_actor) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(&limited<suspend_limit_action::fail>);
+    rig.tell(a, {2, 3});
+    (void)rig.run();
+    rig.time.advance(duration::from_ns(100));
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_TRUE(journal().is({2, failed}));
+    EXPECT_EQ(rig.events.last_failed, a);
+    EXPECT_EQ(rig.at(a).state().suspend_count(suspension::await), 0u);
+    EXPECT_TRUE(rig->resume(a, suspension::supervision));  // what supervision may decide
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({3}));
+}
+TEST(suspensions, a_limit_stops_the_actor) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(&limited<suspend_limit_action::stop>);
+    rig.tell(a, {2, 3});
+    (void)rig.run();
+    rig.time.advance(duration::from_ns(100));
+    (void)rig.run();
+    EXPECT_TRUE(journal().is({2, dead + 3, closed}));
+    EXPECT_EQ(rig->waiting().waiting_count(), 0u);
+}
+TEST(suspensions, a_signal_in_time_beats_the_limit) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(&limited<suspend_limit_action::stop>);
+    rig.tell(a, {2, 3});
+    (void)rig.run();
+    EXPECT_EQ(rig->signal(7), 1u);
+    rig.time.advance(duration::from_ns(1'000));
+    (void)rig.run();
+    EXPECT_TRUE(journal().is({2, 3}));
+    EXPECT_EQ(rig.events.closed_count, 0u);
+}
+TEST(suspensions, the_earlier_of_a_time_and_its_limit_decides) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t n) {
+        if (n % 2 == 0) {
+            EXPECT_TRUE(t.suspend(suspend_reason::user_defined,
+                                  resume_condition::after(duration::from_ns(10)),
+                                  {duration::from_ns(n), suspend_limit_action::fail}));
+        }
+    });
+    rig.tell(a, {20, 3, 4, 5});
+    (void)rig.run();
+    rig.time.advance(duration::from_ns(10));
+    (void)rig.run();  // resumed; then 4 has a limit of 4
+    EXPECT_TRUE(journal().is({20, 3, 4}));
+    rig.time.advance(duration::from_ns(4));
+    (void)rig.run();
+    EXPECT_TRUE(journal().is({failed}));
+}
+
+// CO-6: stop ends a suspension.
+TEST(suspensions, a_stopped_actor_does_not_wait_any_more) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(on_signal_7);
+    rig.tell(a, {2, 3});
+    (void)rig.run();
+    EXPECT_TRUE(rig->stop(a));
+    EXPECT_TRUE(journal().is({2, dead + 3, closed}));
+    EXPECT_EQ(rig->waiting().waiting_count(), 0u);
+    EXPECT_EQ(rig->signal(7), 0u);
+}
+
+// CO-6: every one of them.
+TEST(suspensions, an_actor_that_suspended_itself_twice_leaves_nothing_behind) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t) {
+        EXPECT_TRUE(t.suspend(suspend_reason::user_defined, resume_condition::signal(1)));
+        EXPECT_TRUE(t.suspend(suspend_reason::user_defined, resume_condition::signal(2)));
+    });
+    rig.tell(a, {1, 2});
+    (void)rig.run();
+    EXPECT_EQ(rig->signal(1), 1u);
+    EXPECT_EQ(rig.run(), 0u);  // nested: the second still holds it
+    EXPECT_EQ(rig->signal(2), 1u);
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(rig->stop(a));
+    EXPECT_EQ(rig->waiting().waiting_count(), 0u);
+}
+
+// CO-6: 100,000 cycles leave no memory behind.
+TEST(suspensions, cycles_leave_no_memory_behind) {
+    constexpr unsigned cycles = tactus_test::board::random_operations;
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(on_signal_7);
+    const std::size_t bytes = rig.memory.live_bytes;
+    for (unsigned i = 0; i < cycles; ++i) {
+        rig.tell(a, {2});
+        ASSERT_EQ(rig.run(), 1u);
+        ASSERT_EQ(rig->signal(7), 1u);
+    }
+    EXPECT_EQ(rig->waiting().record_count(), 1u);
+    EXPECT_EQ(rig.memory.live_bytes, bytes);
+    EXPECT_EQ(rig->waiting().metrics().suspended, cycles);
+}
+
+// CO-6: also with a limit that is never reached, behind an earlier time that is not either.
+TEST(suspensions, cycles_with_a_limit_leave_no_memory_behind) {
+    constexpr unsigned cycles = tactus_test::board::random_operations / 10;
+    kernel_rig rig;
+    rig.tell(rig.spawn(after_10), {2});
+    EXPECT_EQ(rig.run(), 1u);
+    const mailbox_index a = rig.spawn(&limited<suspend_limit_action::stop>);
+    const std::size_t bytes = rig.memory.live_bytes;
+    for (unsigned i = 0; i < cycles; ++i) {
+        rig.tell(a, {2});
+        ASSERT_EQ(rig.run(), 1u);
+        ASSERT_EQ(rig->signal(7), 1u);
+    }
+    EXPECT_EQ(rig->waiting().record_count(), 2u);
+    EXPECT_EQ(rig.memory.live_bytes, bytes);
+}
+
+namespace {
+
+struct counting_resumer final : resumer {
+    void resume_suspended(mailbox_index) noexcept override { ++resumed; }
+    void suspension_limit(mailbox_index, suspend_limit_action) noexcept override { ++limits; }
+    unsigned resumed = 0;
+    unsigned limits = 0;
+};
+
+}  // namespace
+
+// False when it cannot be kept, whichever part has no memory.
+TEST(suspensions, are_refused_when_memory_is_gone) {
+    alignas(16) static std::byte bytes[4'096];
+    for (const std::size_t allowance : {0u, 1u}) {
+        tactus_test::test_memory memory(bytes);
+        manual_clock time;
+        counting_resumer to;
+        suspensions s({.memory = &memory, .time = &time, .to = &to, .capacity = 4});
+        memory.allowance = allowance;  // one: one of the two parts can grow
+        unsigned kept = 0;
+        for (std::uint32_t i = 1; i <= 12; ++i) {
+            kept += s.add({i, 1}, suspend_reason::user_defined,
+                          resume_condition::after(duration::from_ms(1)), {})
+                        ? 1
+                        : 0;
+        }
+        EXPECT_GE(kept, 4u);
+        EXPECT_LT(kept, 12u);
+        EXPECT_EQ(s.waiting_count(), kept);
+        time.advance(duration::from_ms(1));
+        s.run_due(time.now());
+        EXPECT_EQ(to.resumed, kept);
+    }
+}

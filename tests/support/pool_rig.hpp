@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A system with a pool of threads, for hosted tests, and what they have in common.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <tactus/dispatch/turn.hpp>
+#include <tactus/runtime/scheduler_memory.hpp>
+#include <tactus/runtime/steady_clock.hpp>
+#include <tactus/runtime/work_stealing_pool.hpp>
+
+namespace tactus_test {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr bool under_sanitizer = true;
+#else
+inline constexpr bool under_sanitizer = false;
+#endif
+
+/// TACTUS_LONG=1: everything at the size the specification says.
+inline bool long_run() {
+    const char* set = std::getenv("TACTUS_LONG");
+    return set != nullptr && *set == '1';
+}
+/// The full size in a long run, otherwise a part of it; under sanitizers a tenth of that.
+inline std::uint64_t sized(std::uint64_t full, std::uint64_t part) {
+    const std::uint64_t size = long_run() ? full : full / part;
+    return under_sanitizer ? size / 10 : size;
+}
+
+/// Waits for something another thread does; false when it does not come within a minute.
+template <class Condition>
+bool until(Condition&& condition) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > limit)
+            return false;
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    return true;
+}
+
+struct pool_rig {
+    explicit pool_rig(std::uint32_t workers, tactus::runtime::work_stealing_pool::options o = {},
+                      tactus::actor_scheduler::options with = {})
+        : system(memory.fill([&] {
+              with.worker_count = workers;
+              with.time = &time;
+              return with;
+          }())),
+          pool(std::in_place, system, std::move(o)) {}
+
+    tactus::runtime::scheduler_memory memory{{.actors_max = 1U << 17, .messages_max = 1U << 23}};
+    tactus::runtime::steady_clock time;
+    tactus::actor_scheduler system;
+    std::optional<tactus::runtime::work_stealing_pool> pool;
+};
+
+struct counting_actor {
+    std::atomic<std::uint64_t>* count;
+    void receive(tactus::turn&, tactus::envelope&) { count->fetch_add(1); }
+};
+
+}  // namespace tactus_test
