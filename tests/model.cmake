@@ -25,3 +25,8 @@ file(GLOB model_tests CONFIGURE_DEPENDS model/*_test.cpp)
 add_library(model_scenarios OBJECT model/scenario.cpp ${model_tests})
 target_link_libraries(model_scenarios PUBLIC test_support GTest::gtest tactus::dispatch)
 model_test(model_tests SOURCES $<TARGET_OBJECTS:model_scenarios> LINK tactus::dispatch)
+
+add_executable(model_mutations model/mutations.cpp $<TARGET_OBJECTS:model_scenarios>)
+target_link_libraries(model_mutations PRIVATE test_support GTest::gtest tactus::dispatch)
+add_test(NAME model_mutations COMMAND model_mutations --check ${PROJECT_SOURCE_DIR}/docs/model.md)
+set_tests_properties(model_mutations PROPERTIES TIMEOUT 300)

@@ -199,3 +199,11 @@ TACTUS_MODEL_TEST(inbox, MC3_reopened_under_a_late_sender, scenario::every_inter
 TACTUS_MODEL_TEST(inbox, MC3_reopened_under_two_late_senders, scenario::preempted(3)) {
     reopened_under_late_senders<2>();
 }
+
+// Weak exchanges that fail for no reason, and loads that come early.
+TACTUS_MODEL_TEST(inbox, MC3_two_senders_on_a_weak_machine, scenario::weakest(2)) {
+    senders_and_an_owner<2>(1, 1);
+}
+TACTUS_MODEL_TEST(inbox, SQ2_a_close_on_a_weak_machine, scenario::weakest(3)) {
+    a_close_racing_senders<1>(2);
+}

@@ -210,3 +210,13 @@ TACTUS_MODEL_TEST(mailbox, ME1_ME5_many_of_everything, scenario::by_priorities(5
     }
     r.check_all_handled();
 }
+
+// Weak exchanges that fail for no reason, and loads that come early.
+TACTUS_MODEL_TEST(mailbox, ME1_ME3_two_senders_on_a_weak_machine, scenario::weakest(2)) {
+    mailbox_rig r;
+    {
+        model::thread other([&] { r.send(1, 1); });
+        r.send(0, 0);
+    }
+    r.check_all_handled();
+}

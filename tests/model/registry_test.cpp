@@ -165,8 +165,7 @@ void reused(unsigned senders) {
 
 }  // namespace
 
-TACTUS_MODEL_TEST(registry, RG2_a_late_sender_never_reaches_the_next_life,
-                  scenario::preempted(4)) {
+TACTUS_MODEL_TEST(registry, RG2_a_late_sender_never_reaches_the_next_life, scenario::preempted(4)) {
     reused(1);
 }
 TACTUS_MODEL_TEST(registry, RG2_two_late_senders, scenario::preempted(2)) {

@@ -206,3 +206,16 @@ TACTUS_MODEL_TEST(run_ring, MC3_three_thieves_and_many_entries, scenario::by_pri
     }
     r.check_all({&stolen[0], &stolen[1], &stolen[2]});
 }
+
+// Weak exchanges that fail for no reason, and loads that come early.
+TACTUS_MODEL_TEST(run_ring, MC3_a_thief_on_a_weak_machine, scenario::weakest(2)) {
+    rig<2> r;
+    rig<2>::taker stolen;
+    {
+        model::thread thief([&] { r.steal(stolen); });
+        for (unsigned n = 1; n <= 3; ++n)
+            r.push(n);
+        r.pop();
+    }
+    r.check_all({&stolen});
+}

@@ -54,6 +54,14 @@ void expect_holds(const entry& e);
     how.preemption_bound = times;
     return how;
 }
+/// The same, and compare_exchange_weak fails for no reason, and relaxed loads may see what is stored
+/// later (load buffering).
+[[nodiscard]] inline model::options weakest(unsigned times) {
+    model::options how = preempted(times);
+    how.spurious_weak_failures = true;
+    how.future_reads = true;
+    return how;
+}
 /// What is too large for either.
 [[nodiscard]] inline model::options at_random(std::uint64_t runs) {
     model::options how;

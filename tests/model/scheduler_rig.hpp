@@ -96,9 +96,7 @@ public:
         scheduler_rig* rig_;
     };
 
-    [[nodiscard]] tactus::mailbox_index spawn() {
-        return system.spawn<actor>({}, *this).value();
-    }
+    [[nodiscard]] tactus::mailbox_index spawn() { return system.spawn<actor>({}, *this).value(); }
     /// As a worker: at most so many dispatches.
     void run(std::uint32_t number, unsigned dispatches) {
         tactus::worker& w = system.worker_at(number);

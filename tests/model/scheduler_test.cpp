@@ -5,8 +5,8 @@
 //
 // Bounds: too large for an exhaustive search but for the smallest; otherwise random and PCT samples,
 // as each says.
-#include "scheduler_rig.hpp"
 #include "scenario.hpp"
+#include "scheduler_rig.hpp"
 
 namespace port = tactus::port;
 namespace model = tactus::port::model;
@@ -24,8 +24,8 @@ void two_workers_two_actors() {
     const mailbox_index a = r.spawn();
     const mailbox_index b = r.spawn();
     {
-        model::thread first([&] { r.run(0, 3); });
-        model::thread second([&] { r.run(1, 3); });
+        model::thread first([&] { r.run(0, 5); });
+        model::thread second([&] { r.run(1, 5); });
         actor_scheduler::tell(a, note{0});
         actor_scheduler::tell(b, note{1});
         actor_scheduler::tell(a, note{2});
@@ -60,25 +60,32 @@ void a_task_for_a_worker_about_to_sleep() {
     r.system.execute(t);
 }
 
-// A worker that runs a task does not count as one that searches: another is woken for other work.
+/// Tells somebody that it was called.
+struct signaller {
+    port::atomic<std::uint32_t>* called;
+    explicit signaller(port::atomic<std::uint32_t>& flag) : called(&flag) {}
+    void receive(tactus::turn&, tactus::envelope&) const {
+        called->store(1, std::memory_order_relaxed);
+    }
+};
+
+// A worker that runs a task does not count as one that searches: another is woken for other work,
+// though the task never ends before that is done.
 void a_task_that_waits_for_an_actor() {
     scheduler_rig r({.workers = 2});
-    const mailbox_index a = r.spawn();
     port::atomic<std::uint32_t> stop{0};
-    port::atomic<std::uint32_t> begun{0};
-    tactus::task_of t([&] { begun.store(1, std::memory_order_relaxed); });
-    {
-        model::thread first([&] { r.system.run_until(r.system.worker_at(0), stop); });
-        model::thread second([&] { r.system.run_until(r.system.worker_at(1), stop); });
-        r.system.execute(t);
-        actor_scheduler::tell(a, note{0});
-        while (begun.load(std::memory_order_relaxed) == 0)
+    port::atomic<std::uint32_t> called{0};
+    const mailbox_index a = r.system.spawn<signaller>({}, called).value();
+    tactus::task_of t([&] {
+        while (called.load(std::memory_order_relaxed) == 0)
             port::yield();
         stop.store(1, std::memory_order_relaxed);
         r.system.wake_workers();
-    }
-    r.run_to_the_end();
-    model::require(r.handled[0] == 1);
+    });
+    model::thread first([&] { r.system.run_until(r.system.worker_at(0), stop); });
+    model::thread second([&] { r.system.run_until(r.system.worker_at(1), stop); });
+    r.system.execute(t);
+    actor_scheduler::tell(a, note{0});
 }
 
 model::options long_runs(std::uint64_t runs) {
@@ -108,7 +115,104 @@ void system_message_to_an_old_life() {
     }
 }
 
+// The same with a request that is not a message.
+void a_request_for_an_old_life(bool (*request)(actor_scheduler&, mailbox_index)) {
+    scheduler_rig r({.workers = 1, .slots = 1});
+    const mailbox_index old = r.spawn();
+    mailbox_index next;
+    {
+        model::thread late([&] { (void)request(r.system, old); });
+        (void)r.system.stop(old);
+        if (const auto spawned = r.system.spawn<scheduler_rig::actor>({}, r))
+            next = *spawned;
+    }
+    r.run_to_the_end();
+    if (!next.valid())
+        return;
+    actor_scheduler::tell(next, note{0});
+    r.run_to_the_end();
+    model::require(r.handled[0] == 1, "the next life was meant");
+}
+
 }  // namespace
+
+TACTUS_MODEL_TEST(scheduler, CO2_a_worker_and_a_sender, scenario::preempted(4)) {
+    scheduler_rig r({.workers = 1});
+    const mailbox_index a = r.spawn();
+    {
+        model::thread worker([&] { r.run(0, 2); });
+        actor_scheduler::tell(a, note{0});
+        actor_scheduler::tell(a, note{1});
+    }
+    r.run_to_the_end();
+    model::require(r.handled[0] == 1 && r.handled[1] == 1);
+}
+
+// A user message waits in the ready lane; the system message moves it to cancel, once (LN-3).
+TACTUS_MODEL_TEST(scheduler, LN3_promoted_under_a_worker, scenario::preempted(4)) {
+    scheduler_rig r({.workers = 1});
+    const mailbox_index a = r.spawn();
+    system_message m;
+    m.kind = system_kind::watch;
+    actor_scheduler::tell(a, note{0});
+    {
+        model::thread worker([&] { r.run(0, 1); });
+        model::require(r.system.send_system(a, m));
+    }
+    r.run_to_the_end();
+    model::require(r.handled[0] == 1 && r.handled_system == 1);
+}
+
+// Held back and let go by one thread, sent to by another, run by a third.
+TACTUS_MODEL_TEST(scheduler, ME2_suspended_and_resumed_under_a_worker, scenario::preempted(2)) {
+    scheduler_rig r({.workers = 1});
+    const mailbox_index a = r.spawn();
+    {
+        model::thread worker([&] { r.run(0, 2); });
+        model::thread holder([&] {
+            (void)r.system.suspend(a, tactus::suspension::supervision);
+            (void)r.system.resume(a, tactus::suspension::supervision);
+        });
+        actor_scheduler::tell(a, note{0});
+    }
+    r.run_to_the_end();
+    model::require(r.handled[0] == 1);
+}
+
+// IN-5: a run sees what the middleware that it calls was made of.
+TACTUS_MODEL_TEST(scheduler, IN5_middleware_installed_under_a_run, scenario::every_interleaving()) {
+    struct counting {
+        port::plain<unsigned> made{0};
+        unsigned calls = 0;
+        tactus::verdict before(tactus::turn&, tactus::envelope&) {
+            model::require(made.read() == 1);
+            ++calls;
+            return tactus::verdict::proceed;
+        }
+        void after(tactus::turn&, tactus::envelope&, const tactus::handled&) {}
+    } user;
+    scheduler_rig r({.workers = 1});
+    const mailbox_index a = r.spawn();
+    tactus::middleware_of wrapped(user);
+    tactus::middleware* const members[] = {&wrapped};
+    const tactus::middleware_chain chain{members};
+    actor_scheduler::tell(a, note{0});
+    {
+        model::thread worker([&] { r.run(0, 1); });
+        user.made.write(1);
+        r.system.set_middleware(&chain);
+    }
+    model::require(r.handled[0] == 1 && user.calls <= 1);
+    r.system.set_middleware(nullptr);
+}
+
+// A system that ends while somebody outside sends to it: delivered, refused or not found.
+TACTUS_MODEL_TEST(scheduler, MC3_the_system_ends_under_a_sender, scenario::preempted(2)) {
+    auto* r = model::make<scheduler_rig>(scheduler_rig::size{.workers = 1});
+    const mailbox_index a = r->spawn();
+    model::thread sender([&] { actor_scheduler::tell(a, note{0}); });
+    model::dispose(r);
+}
 
 TACTUS_MODEL_TEST(scheduler, CO2_two_workers_two_actors_and_a_sender, scenario::at_random(3'000)) {
     two_workers_two_actors();
@@ -120,13 +224,26 @@ TACTUS_MODEL_TEST(scheduler, CO2_two_workers_two_actors_and_a_sender_pct,
 TACTUS_MODEL_TEST(scheduler, ME5_stopped_under_a_sender_and_a_run, scenario::at_random(3'000)) {
     stopped_under_a_sender();
 }
-TACTUS_MODEL_TEST(scheduler, LN7_a_task_for_a_worker_about_to_sleep, long_runs(200)) {
+TACTUS_MODEL_TEST(scheduler, LN7_a_task_for_a_worker_about_to_sleep, long_runs(2'000)) {
     a_task_for_a_worker_about_to_sleep();
 }
-TACTUS_MODEL_TEST(scheduler, LN7_tasks_and_messages_for_two_workers, long_runs(100)) {
+TACTUS_MODEL_TEST(scheduler, LN7_a_task_that_waits_for_an_actor, long_runs(2'000)) {
     a_task_that_waits_for_an_actor();
 }
 TACTUS_MODEL_TEST(scheduler, RG2_a_system_message_never_reaches_the_next_life,
-                  scenario::preempted(2)) {
+                  scenario::preempted(4)) {
     system_message_to_an_old_life();
+}
+
+// Known to fail: find() and the change of the state word are two steps, and the word does not say
+// which life it belongs to.
+TACTUS_MODEL_TEST(scheduler, DISABLED_RG2_a_stop_never_reaches_the_next_life,
+                  scenario::preempted(2)) {
+    a_request_for_an_old_life([](actor_scheduler& s, mailbox_index who) { return s.stop(who); });
+}
+TACTUS_MODEL_TEST(scheduler, DISABLED_RG2_a_suspend_never_reaches_the_next_life,
+                  scenario::preempted(2)) {
+    a_request_for_an_old_life([](actor_scheduler& s, mailbox_index who) {
+        return s.suspend(who, tactus::suspension::supervision);
+    });
 }

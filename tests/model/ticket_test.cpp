@@ -140,3 +140,16 @@ TACTUS_MODEL_TEST(ticket, LN3_an_old_entry_takes_nothing, scenario::every_interl
     }
     model::require(!stale_taken && r.dispatched == 1);
 }
+
+// Weak exchanges that fail for no reason, and loads that come early.
+TACTUS_MODEL_TEST(ticket, LN3_promoted_on_a_weak_machine, scenario::weakest(3)) {
+    rig r;
+    r.state.write(1);
+    const std::uint32_t entry = ticket::issue(r.word, lane::ready);
+    {
+        model::thread worker([&] { r.take(entry); });
+        if (const std::uint32_t promoted = ticket::promote(r.word); promoted != 0)
+            r.take(promoted);
+    }
+    model::require(r.dispatched == 1);
+}

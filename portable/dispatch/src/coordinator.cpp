@@ -98,8 +98,8 @@ bool coordinator::poll_wait_signal(waker& w) noexcept {
         return false;
     // Something is there: unless it was woken meanwhile, it must not be woken later.
     waker* mine = &w;
-    (void)waiter_.compare_exchange_strong(mine, nullptr, signal.acq_rel(),
-                                          std::memory_order_relaxed);
+    (void)waiter_.compare_exchange_strong(mine, nullptr, std::memory_order_relaxed,
+                                          std::memory_order_relaxed);  // it learns nothing
     return true;
 }
 
@@ -107,7 +107,7 @@ bool coordinator::poll_wait_signal(waker& w) noexcept {
 
 void coordinator::made_work() noexcept {
     if (waiter_.load(signal.seq_cst()) != nullptr) [[unlikely]] {
-        if (waker* w = waiter_.exchange(nullptr, signal.acq_rel()))
+        if (waker* w = waiter_.exchange(nullptr, signal.acquire()))
             w->wake();
     }
     idle_.work_made();

@@ -9,7 +9,7 @@ bool idle_workers::start_search(std::uint32_t worker_count) noexcept {
     const std::uint32_t seen = word_.load(std::memory_order_relaxed);
     if (2 * (seen & searching_mask) >= worker_count)
         return false;
-    word_.fetch_add(one_searching, idle.seq_cst());
+    word_.fetch_add(one_searching, std::memory_order_relaxed);  // its end has the order
     return true;
 }
 
@@ -24,7 +24,7 @@ bool idle_workers::wake_one() noexcept {
         top_ = chosen->below;
         chosen->listed = false;
         // The one woken searches from now on, so that nobody wakes another for the same work.
-        word_.fetch_sub(one_sleeping - one_searching, idle.seq_cst());
+        word_.fetch_sub(one_sleeping - one_searching, std::memory_order_relaxed);
     }
     chosen->place.unpark();
     return true;
@@ -47,7 +47,8 @@ bool idle_workers::cancel_sleep(sleeper& s, bool searched) noexcept {
                 at = &(*at)->below;
             *at = s.below;
             s.listed = false;
-            word_.fetch_sub(one_sleeping - (searched ? one_searching : 0), idle.seq_cst());
+            word_.fetch_sub(one_sleeping - (searched ? one_searching : 0),
+                            std::memory_order_relaxed);
             return searched;
         }
     }
@@ -71,7 +72,7 @@ void idle_workers::wake_all() noexcept {
                 return;
             top_ = chosen->below;
             chosen->listed = false;
-            word_.fetch_sub(one_sleeping - one_searching, idle.seq_cst());
+            word_.fetch_sub(one_sleeping - one_searching, std::memory_order_relaxed);
         }
         chosen->place.unpark();
     }

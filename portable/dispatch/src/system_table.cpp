@@ -42,7 +42,7 @@ std::uint32_t system_table::claim(std::uint32_t& first_generation) noexcept {
 }
 
 void system_table::publish(std::uint32_t number, actor_scheduler& system) noexcept {
-    table[number].system.store(&system, visiting.seq_cst());
+    table[number].system.store(&system, visiting.release());
 }
 
 void system_table::withdraw(std::uint32_t number) noexcept {

@@ -136,7 +136,9 @@ private:
 
     template <class Out>
     std::uint32_t claim(std::uint32_t tail, std::uint32_t max, Out&& out) noexcept {
-        head_word head = head_.load(claimed.acquire());
+        // Relaxed until the cells are read: the tail has brought what is in them, and nobody writes
+        // over them before the end of this.
+        head_word head = head_.load(std::memory_order_relaxed);
         std::uint32_t count = 0;
         std::uint32_t real = 0;
         do {
@@ -152,7 +154,8 @@ private:
             if (count == 0)
                 return 0;
         } while (!head_.compare_exchange_weak(head, pack(real, (real + count) & position_mask),
-                                              claimed.acq_rel(), claimed.acquire()));
+                                              std::memory_order_relaxed,
+                                              std::memory_order_relaxed));
         for (std::uint32_t i = 0; i < count; ++i)
             out(cells_[(real + i) & mask_].read());
         // The owner may have popped meanwhile: real is where it is now, steal catches up.

@@ -58,7 +58,7 @@ inline constexpr port::edge edge{"ticket-taken"};
 /// True when the entry's registration still waited; the caller is the owner then.
 [[nodiscard]] inline bool take(word& w, std::uint32_t of_entry) noexcept {
     std::uint32_t seen = of_entry;
-    return w.compare_exchange_strong(seen, of_entry & ~phase_mask, edge.acq_rel(),
+    return w.compare_exchange_strong(seen, of_entry & ~phase_mask, edge.acquire(),
                                      std::memory_order_relaxed);
 }
 
@@ -66,7 +66,7 @@ inline constexpr port::edge edge{"ticket-taken"};
 [[nodiscard]] inline bool withdraw(word& w) noexcept {
     std::uint32_t seen = w.load(std::memory_order_relaxed);
     while ((seen & phase_mask) != apart) {
-        if (w.compare_exchange_weak(seen, seen & ~phase_mask, edge.acq_rel(),
+        if (w.compare_exchange_weak(seen, seen & ~phase_mask, edge.acquire(),
                                     std::memory_order_relaxed))
             return true;
     }

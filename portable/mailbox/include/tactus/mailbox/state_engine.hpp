@@ -33,8 +33,9 @@ public:
                                                                   : state_word::system_work(seen);
             if (owed != mailbox_owed::submit)
                 return false;
-            // Also acquires what the last owner did ("handover").
-            if (word_.compare_exchange_weak(seen, next, wake.seq_cst(), wake.seq_cst()))
+            // The look above has the order that "wake" needs; what a failure sees is newer.
+            if (word_.compare_exchange_weak(seen, next, handover.acquire(),
+                                            std::memory_order_relaxed))
                 return true;
         }
     }
@@ -48,7 +49,8 @@ public:
             if (next == seen)
                 return false;
             TACTUS_CHECK(1, state_word::count(seen, why) < state_word::suspension_count_max);
-            if (word_.compare_exchange_weak(seen, next, handover.acq_rel(),
+            // Relaxed: nobody becomes the owner by it, and "handover" passes through.
+            if (word_.compare_exchange_weak(seen, next, std::memory_order_relaxed,
                                             std::memory_order_relaxed))
                 return owed == mailbox_owed::changed;
         }
@@ -85,7 +87,7 @@ public:
             const auto [next, owed] = state_word::request_close(seen);
             if (next == seen)
                 return owed;
-            if (word_.compare_exchange_weak(seen, next, handover.acq_rel(),
+            if (word_.compare_exchange_weak(seen, next, handover.acquire(),
                                             std::memory_order_relaxed))
                 return owed;
         }
@@ -94,7 +96,8 @@ public:
     /// The elected owner has drained the queues; the mailbox is closed. Requires: elected (check
     /// state_engine:3).
     void finish_close() noexcept {
-        const std::uint32_t before = word_.exchange(state_word::closed, handover.acq_rel());
+        // Relaxed: the next owner is who opens it again, and gets it from the registry.
+        const std::uint32_t before = word_.exchange(state_word::closed, std::memory_order_relaxed);
         TACTUS_CHECK(3, (before & state_word::closing) != 0);
     }
 
@@ -103,8 +106,10 @@ public:
         word_.store(scheduled ? state_word::scheduled : 0, handover.release());
     }
 
-    /// A look, for the owner and for diagnostics.
-    [[nodiscard]] std::uint32_t word() const noexcept { return word_.load(handover.acquire()); }
+    /// A look, for the owner and for diagnostics; it orders nothing.
+    [[nodiscard]] std::uint32_t word() const noexcept {
+        return word_.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] mailbox_state state() const noexcept { return state_word::state_of(word()); }
     [[nodiscard]] bool closed() const noexcept { return (word() & state_word::closed) != 0; }
     /// A close was requested, or has happened.
@@ -125,7 +130,8 @@ private:
     TACTUS_CHECK_MODULE("state_engine");
 
     // Written by: senders and whoever suspends, resumes or closes (compare-and-swap), the owner.
-    // "handover": what an owner did, up to run_ended, happens before what the next owner does.
+    // "handover": what an owner did, up to run_ended (or open), happens before what the next owner
+    //    does. Changes in between are read-modify-writes and carry it on.
     // "wake": giving up the bit, then looking at the queues, against pushing, then looking at the
     //    word: the word and the queue's head must be seen in one order by both, or a message stays
     //    behind with nobody to run it. The same for resume.
