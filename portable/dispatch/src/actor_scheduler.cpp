@@ -260,31 +260,41 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
 }
 
 void actor_scheduler::note_slots() noexcept {
-    // Raised only: who sees it too low finds its reference stale for a moment, and nobody can have
-    // a reference to a slot before this.
+    // Under the lock of outside_, as begin_stop. Raised only: nobody can have a reference to a slot
+    // before this.
     const std::uint32_t count = slots_.constructed_count();
-    std::uint32_t seen = slot_limit_.load(std::memory_order_relaxed);
-    while (seen < count && phase() == system_phase::running &&
-           !slot_limit_.compare_exchange_weak(seen, count, std::memory_order_relaxed,
-                                              std::memory_order_relaxed)) {
-    }
+    if (phase() == system_phase::running && slot_limit_.load(std::memory_order_relaxed) < count)
+        slot_limit_.store(count, std::memory_order_relaxed);
 }
 
 mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
-    if (slots_.number_of(s) >= slot_limit_.load(std::memory_order_relaxed)) [[unlikely]]
-        note_slots();
+    const bool beyond = slots_.number_of(s) >= slot_limit_.load(std::memory_order_relaxed);
     if (w != nullptr) {
+        if (beyond) [[unlikely]] {
+            const port::lock_guard held(outside_.mutex);
+            note_slots();
+        }
         w->spawned_.store(w->spawned_.load(std::memory_order_relaxed) + 1,
                           std::memory_order_relaxed);  // its own
-    } else {
-        const port::lock_guard held(outside_.mutex);
-        ++outside_.spawned;
+        return slots_.open(s, false);
     }
-    return slots_.open(s, false);
+    {
+        // begin_stop holds the lock too: what is opened here, finish_stop sees.
+        const port::lock_guard held(outside_.mutex);
+        if (phase() == system_phase::running) {
+            if (beyond)
+                note_slots();
+            ++outside_.spawned;
+            return slots_.open(s, false);
+        }
+    }
+    if (const auto end = s.acts()->destroy)
+        end(s);
+    abandon_spawn(s, w);
+    return {};
 }
 
 void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
-    s.set_behaviour(nullptr);  // there is no state: finish_stop must not end one
     if (w != nullptr) {
         slots_.give_unopened(s, w->slots_);
         return;
@@ -318,11 +328,13 @@ bool actor_scheduler::stop(mailbox_index who) noexcept {
     slot* s = slots_.find(who);
     if (s == nullptr)
         return false;
-    switch (s->state().request_close()) {
+    switch (s->state().request_close(state_word::life_of(who.generation))) {
     case mailbox_owed::finalize:
         invoker::finalize(*this, own_worker(), *s);
         return true;
     default:
+        if (s->generation() != who.generation)
+            return false;  // it has ended meanwhile
         // A terminating actor waits in cancel, before everybody (LN-8).
         coordinator_.promote(*s, lanes_of(own_worker()), highest_priority);
         return true;
@@ -352,7 +364,7 @@ bool actor_scheduler::suspend(mailbox_index who, suspension why) noexcept {
     slot* s = slots_.find(who);
     if (s == nullptr)
         return false;
-    (void)s->state().suspend(why);
+    (void)s->state().suspend(why, state_word::life_of(who.generation));
     return true;
 }
 
@@ -360,8 +372,14 @@ bool actor_scheduler::resume(mailbox_index who, suspension why) noexcept {
     slot* s = slots_.find(who);
     if (s == nullptr)
         return false;
-    if (s->state().resume(why) && s->offer_work())
-        coordinator_.requeue(*s, lanes_of(own_worker()));
+    if (s->state().resume(why, state_word::life_of(who.generation))) {
+        if (s->offer_work())
+            coordinator_.requeue(*s, lanes_of(own_worker()));
+    } else if (why == suspension::supervision && s->keeps() && s->state().suspend_count(why) == 0 &&
+               s->state().request_schedule(schedule_hint::system)) {
+        // Still awaiting, but a continuation was held back by supervision: it may end the await.
+        coordinator_.submit(*s, lanes_of(own_worker()), {lane::cancel, s->priority(), 0});
+    }
     return true;
 }
 
@@ -378,8 +396,9 @@ void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action a
     if (s == nullptr)
         return;
     // Held back for another reason from now on: supervision decides.
-    (void)s->state().suspend(suspension::supervision);
-    (void)s->state().resume(suspension::await);
+    const std::uint32_t life = state_word::life_of(who.generation);
+    (void)s->state().suspend(suspension::supervision, life);
+    (void)s->state().resume(suspension::await, life);
     if (events_ != nullptr)
         events_->actor_failed(who, {"suspended for longer than its limit", nullptr});
 }
@@ -395,22 +414,28 @@ void actor_scheduler::mailbox_failed(mailbox_index who, const failure& why) noex
 // ---- running
 
 bool actor_scheduler::run_one(worker& w) noexcept {
-    if (!tasks_.empty()) [[unlikely]] {
-        if (task* t = tasks_.pop()) {
-            coordinator_.found_work(w.lanes_);
-            if (!t->run().is_ok())
-                failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
-            return true;
-        }
-    }
+    // One task, then one mailbox, so that neither waits for ever.
+    w.task_turn_ = !w.task_turn_ && !tasks_.empty();
+    if (w.task_turn_ && run_task(w)) [[unlikely]]
+        return true;
     slot* s = coordinator_.next(w.lanes_);
     if (s == nullptr)
-        return false;
+        return run_task(w);
     const invoke_result result = invoker::run(w, *s);
     w.lanes_.reset_sends();  // what is made ready from here on is nobody's to keep back
     coordinator_.publish(w.lanes_);
     if (!coordinator_.end_run(*s, &w.lanes_, result)) [[unlikely]]
         invoker::finalize(*this, &w, *s);
+    return true;
+}
+
+bool actor_scheduler::run_task(worker& w) noexcept {
+    task* t = tasks_.pop();
+    if (t == nullptr)
+        return false;
+    coordinator_.found_work(w.lanes_);
+    if (!t->run().is_ok())
+        failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
     return true;
 }
 
@@ -432,18 +457,20 @@ void actor_scheduler::execute(task& t) noexcept {
 // ---- life cycle
 
 void actor_scheduler::begin_stop() noexcept {
-    std::uint32_t running = static_cast<std::uint32_t>(system_phase::running);
-    if (!phase_.compare_exchange_strong(running, static_cast<std::uint32_t>(system_phase::stopping),
-                                        std::memory_order_relaxed, std::memory_order_relaxed))
+    const port::lock_guard held(outside_.mutex);
+    if (phase() != system_phase::running)
         return;
+    phase_.store(static_cast<std::uint32_t>(system_phase::stopping), std::memory_order_relaxed);
     slot_limit_.store(0, std::memory_order_relaxed);
     phase_.store(static_cast<std::uint32_t>(system_phase::draining), std::memory_order_relaxed);
 }
 
 void actor_scheduler::finish_stop(worker& w) noexcept {
+    // Whoever is still sending from outside leaves first: it may own a mailbox that is in no lane yet.
+    system_table::withdraw(number_);
     for (std::uint32_t i = 0; i < slots_.constructed_count(); ++i) {
         slot& s = slots_.at(i);
-        if (s.state().closed() || s.never_opened())
+        if (s.state().closed())
             continue;
         switch (s.state().request_close()) {
         case mailbox_owed::finalize:
@@ -457,6 +484,7 @@ void actor_scheduler::finish_stop(worker& w) noexcept {
         }
     }
     phase_.store(static_cast<std::uint32_t>(system_phase::stopped), std::memory_order_relaxed);
+    system_table::publish(number_, *this);  // references find it, and that it takes nothing
 }
 
 }  // namespace tactus::inline v0

@@ -60,7 +60,14 @@ void coordinator::set_visitor(worker_lanes& w) noexcept {
 
 bool coordinator::register_ready(mailbox_index index) noexcept {
     slot* s = slots_.find(index);
-    if (s == nullptr || !s->state().request_schedule(schedule_hint::user))
+    if (s == nullptr)
+        return false;
+    if (s->has_system_messages() && s->state().request_schedule(schedule_hint::system)) {
+        push({slots_.number_of(*s), ticket::issue(s->ticket(), lane::cancel)}, nullptr,
+             {lane::cancel, s->priority(), 0});
+        return true;
+    }
+    if (!s->state().request_schedule(schedule_hint::user))
         return false;
     submit_ready(*s, nullptr);
     return true;
@@ -89,12 +96,14 @@ std::size_t coordinator::drain_ready_cycle(std::span<mailbox_index> out) noexcep
 }
 
 bool coordinator::handle_invoke_result(mailbox_index index, const invoke_result& result) noexcept {
-    return end_run(slots_.at(index.slot_number()), nullptr, result);
+    slot* s = slots_.find(index);
+    return s == nullptr || end_run(*s, nullptr, result);  // a stale report ends nobody's run
 }
 
 bool coordinator::poll_wait_signal(waker& w) noexcept {
     waiter_.exchange(&w, signal.seq_cst());
-    if (!has_work(nullptr))
+    // Where one thread does everything, what waits for its next run is work too.
+    if (!has_work(visitor_ != nullptr && !visitor_->shared_ ? visitor_ : nullptr))
         return false;
     // Something is there: unless it was woken meanwhile, it must not be woken later.
     waker* mine = &w;
@@ -253,9 +262,18 @@ std::uint32_t coordinator::effective_limit(worker_lanes& w) noexcept {
 void coordinator::run_timers(worker_lanes& w) noexcept {
     if (!every_dispatch_reads_clock_ && !timers_->marked_due() && w.step_ % clock_interval != 0)
         return;
+    (void)run_due_timers();
+}
+
+bool coordinator::run_due_timers() noexcept {
+    const instant at = timers_->next_deadline();
+    if (at == instant::never() && !timers_->marked_due())
+        return false;
     const instant now = time_->now();
-    if (timers_->next_deadline() <= now)
-        timers_->run_due(now);
+    const bool due = at <= now;
+    if (due || timers_->marked_due())
+        timers_->run_due(now);  // also takes the mark back
+    return due;
 }
 
 slot* coordinator::next_slowly(worker_lanes& w) noexcept {
@@ -283,6 +301,12 @@ slot* coordinator::next_slowly(worker_lanes& w) noexcept {
         s = next_cancel(w);
         if (s != nullptr)
             ++w.certificate_.fallback_cancel_dispatches;
+    }
+    // Before there is nothing to do: a timer may be due that nobody has looked for.
+    if (s == nullptr && timers_ != nullptr && run_due_timers()) {
+        s = next_urgent(w, true);
+        if (s == nullptr)
+            s = next_ready(w);
     }
     w.set(worker_lanes::in_streak, w.cancel_streak_ + w.timed_streak_ != 0);
     if (s != nullptr)

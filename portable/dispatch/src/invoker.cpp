@@ -83,10 +83,13 @@ void invoker::default_system(turn& t, system_message& m) noexcept {
 void invoker::handle(turn& t, system_message& m) noexcept {
     // The node is its owner's again as soon as `done` says so, perhaps before.
     const auto done = m.done;
-    if (const auto receive = t.slot_.acts()->receive_system)
-        receive(t, t.slot_.user_state(), m);
-    else
+    if (const auto receive = t.slot_.acts()->receive_system) {
+        const handled result = receive(t, t.slot_.user_state(), m);
+        if (!result.is_ok())
+            fail(t, result.why());  // the next system message is handled all the same
+    } else {
         default_system(t, m);
+    }
     if (done != nullptr)
         done(m);
 }

@@ -109,7 +109,11 @@ public:
             return std::unexpected(
                 spawn_error{spawn_error::kind::constructor_failed, made.why().what});
         }
-        return end_spawn(s, w);
+        const mailbox_index who = end_spawn(s, w);
+        if (!who.valid())
+            return std::unexpected(
+                spawn_error{spawn_error::kind::shutting_down, "the system is shutting down"});
+        return who;
     }
 
     /// Sends; what cannot be delivered becomes a dead letter. Never blocks, never fails towards the
@@ -122,7 +126,8 @@ public:
         }
         tell_from_outside(to, std::forward<M>(message), o);
     }
-    /// Sends, and says what came of it; `message` is untouched unless it was accepted.
+    /// Sends, and says what came of it. `message` is as it was unless it was accepted; only a type that
+    /// cannot be move-assigned stays moved from when the mailbox was closed at the last moment.
     template <class M>
     [[nodiscard]] static sent try_tell(mailbox_index to, M&& message,
                                        const send_options& o = {}) noexcept {
@@ -173,7 +178,7 @@ public:
     bool send_system(mailbox_index to, system_kind kind, mailbox_index subject = {},
                      void* data = nullptr) noexcept;
 
-    /// Asks an actor to end, from any thread. False when it has ended or is about to.
+    /// Asks an actor to end, from any thread. False when it has ended.
     bool stop(mailbox_index who) noexcept;
     /// Holds back, or lets go, user messages of an actor; counted. False when stale.
     bool suspend(mailbox_index who, suspension why) noexcept;
@@ -334,7 +339,9 @@ private:
     template <class M>
     [[nodiscard]] sent give_back(worker* w, envelope& e, M&& message) noexcept {
         using type = std::remove_cvref_t<M>;
-        if constexpr (std::is_rvalue_reference_v<M&&> && std::is_move_assignable_v<type>)
+        if constexpr (std::is_rvalue_reference_v<M&&> &&
+                      !std::is_const_v<std::remove_reference_t<M>> &&
+                      std::is_move_assignable_v<type>)
             message = std::move(*static_cast<type*>(e.payload()));
         dispose(w, e);
         return sent::recipient_terminated;
@@ -387,6 +394,7 @@ private:
     void abandon_spawn(slot& s, worker* w) noexcept;
     void give_slot(slot& s, worker* w) noexcept;
     void note_slots() noexcept;
+    bool run_task(worker& w) noexcept;
 
     void resume_suspended(mailbox_index who) noexcept override;
     void suspension_limit(mailbox_index who, suspend_limit_action action) noexcept override;

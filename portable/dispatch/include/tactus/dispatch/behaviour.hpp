@@ -23,7 +23,7 @@ struct behaviour {
     handled (*receive)(turn&, void* state, envelope&) noexcept;
     /// Handles one system message; null: terminate closes the mailbox, suspend and resume do what
     /// they say, everything else is taken note of and dropped.
-    void (*receive_system)(turn&, void* state, system_message&) noexcept = nullptr;
+    handled (*receive_system)(turn&, void* state, system_message&) noexcept = nullptr;
     /// Ends the user state, once, when the mailbox is closed; null: nothing to end.
     void (*destroy)(slot&) noexcept = nullptr;
 };
@@ -69,13 +69,15 @@ template <class State>
         },
         .receive_system =
             [] {
-                using function = void (*)(turn&, void*, system_message&) noexcept;
+                using function = handled (*)(turn&, void*, system_message&) noexcept;
                 if constexpr (requires(State& s, turn& t, system_message& m) {
                                   s.receive_system(t, m);
                               })
-                    return function([](turn& t, void* place, system_message& m) noexcept {
-                        std::launder(static_cast<State*>(place))->receive_system(t, m);
-                    });
+                    return function(
+                        [](turn& t, void* place, system_message& m) noexcept -> handled {
+                            auto& state = *std::launder(static_cast<State*>(place));
+                            return call_user([&] { return state.receive_system(t, m); });
+                        });
                 else
                     return function(nullptr);
             }(),

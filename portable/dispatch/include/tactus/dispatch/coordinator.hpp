@@ -87,10 +87,12 @@ public:
     bool register_ready(mailbox_index index) noexcept;
     /// Takes a waiting mailbox out of its lane.
     [[nodiscard]] unregistered unregister(mailbox_index index) noexcept;
+    /// By one thread that runs no worker of its own at the same time: inline, or a foreign executor's.
     /// Fills `out` with what runs next, in order, and returns how many; never more than there is
     /// room. Each is the caller's to run, and to report.
     [[nodiscard]] std::size_t drain_ready_cycle(std::span<mailbox_index> out) noexcept;
-    /// CO-3. Returns false when the mailbox is to be finalized by the caller, who still owns it.
+    /// CO-3. Returns false when the mailbox is to be finalized by the caller, who still owns it. A
+    /// stale index is ignored. Requires: the caller has run it.
     bool handle_invoke_result(mailbox_index index, const invoke_result& result) noexcept;
     /// True when something is ready; otherwise `w` is woken once when something is. One waiter at a
     /// time: a later one replaces it.
@@ -232,6 +234,7 @@ private:
 
     slot* dispatched(slot* s, worker_lanes& w, lane from, bool stolen = false) noexcept;
     void run_timers(worker_lanes& w) noexcept;
+    bool run_due_timers() noexcept;
     [[nodiscard]] std::uint32_t effective_limit(worker_lanes& w) noexcept;
     void note_deadline(slot& s, worker_lanes& w) noexcept;
 

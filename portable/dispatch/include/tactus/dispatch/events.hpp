@@ -37,7 +37,7 @@ public:
     /// `message` may be moved from. For pool_exhausted there is no envelope: see message_lost.
     virtual void dead_letter(mailbox_index to, envelope& message,
                              dead_letter_cause cause) noexcept = 0;
-    /// A message for which there was not even an envelope, or no system to receive it.
+    /// A message for which there was not even an envelope.
     virtual void message_lost(mailbox_index to, const message_type& type,
                               dead_letter_cause cause) noexcept = 0;
     /// A system message for a mailbox that is closed. Its `done` is called afterwards.

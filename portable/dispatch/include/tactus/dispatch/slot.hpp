@@ -30,18 +30,20 @@ public:
     [[nodiscard]] void* extras() const noexcept { return extras_; }
     void set_extras(void* e) noexcept { extras_ = e; }
 
-    /// Constructed but in no use yet.
-    [[nodiscard]] bool never_opened() const noexcept { return behaviour_ == nullptr; }
-
     // Traits: constant while open, except `fresh`, which the first run ends.
     [[nodiscard]] std::uint8_t priority() const noexcept {
-        return static_cast<std::uint8_t>(traits_.read());
+        return static_cast<std::uint8_t>(traits_.load(std::memory_order_relaxed));
     }
-    [[nodiscard]] bool fresh() const noexcept { return (traits_.read() & fresh_bit) != 0; }
+    [[nodiscard]] bool fresh() const noexcept {
+        return (traits_.load(std::memory_order_relaxed) & fresh_bit) != 0;
+    }
     void set_traits(std::uint8_t priority, bool is_fresh) noexcept {
-        traits_.write(priority | (is_fresh ? fresh_bit : 0U));
+        traits_.store(priority | (is_fresh ? fresh_bit : 0U), std::memory_order_relaxed);
     }
-    void end_fresh() noexcept { traits_.write(traits_.read() & ~fresh_bit); }
+    void end_fresh() noexcept {
+        traits_.store(traits_.load(std::memory_order_relaxed) & ~fresh_bit,
+                      std::memory_order_relaxed);
+    }
 
     // Owner only, for the invoker.
     newest_first held;       // continuations, while supervision holds the actor back

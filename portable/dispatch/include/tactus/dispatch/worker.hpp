@@ -79,6 +79,7 @@ private:
     worker_lanes lanes_;
     envelope_cache envelopes_;
     slot_cache slots_;
+    bool task_turn_ = false;  // the last thing run was a task
     // Written by the owner, read by anybody who counts.
     port::atomic<std::uint32_t> spawned_{0};
     port::atomic<std::uint32_t> ended_{0};

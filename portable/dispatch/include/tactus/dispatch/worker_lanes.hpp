@@ -30,8 +30,11 @@ namespace tactus::inline v0 {
 /// only.
 class fresh_stack {
 public:
+    /// Requires: `capacity` is a power of two (check fresh_stack:1).
     fresh_stack(lane_entry* entries, std::uint32_t capacity) noexcept
-        : entries_(entries), mask_(capacity - 1) {}
+        : entries_(entries), mask_(capacity - 1) {
+        TACTUS_CHECK(1, capacity > 0 && (capacity & (capacity - 1)) == 0);
+    }
 
     [[nodiscard]] std::uint32_t size() const noexcept { return top_ - bottom_; }
     [[nodiscard]] bool empty() const noexcept { return top_ == bottom_; }
@@ -41,6 +44,8 @@ public:
     [[nodiscard]] lane_entry pop_oldest() noexcept { return entries_[bottom_++ & mask_]; }
 
 private:
+    TACTUS_CHECK_MODULE("fresh_stack");
+
     lane_entry* entries_;
     std::uint32_t mask_;
     std::uint32_t bottom_ = 0;

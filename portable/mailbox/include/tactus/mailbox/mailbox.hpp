@@ -36,6 +36,8 @@ enum class enqueued : std::uint8_t {
 
 class mailbox {
 public:
+    mailbox() noexcept { state_.begin_closed(); }
+
     // ---- any thread
 
     [[nodiscard]] enqueued enqueue(envelope& e) noexcept {
@@ -62,6 +64,8 @@ public:
     [[nodiscard]] bool has_user_messages() const noexcept {
         return !inbox_.looks_empty() || kept_.load(std::memory_order_relaxed) != 0;
     }
+    /// Something is left from the last run for after a resume. A look.
+    [[nodiscard]] bool keeps() const noexcept { return kept_.load(std::memory_order_relaxed) != 0; }
     /// Looks for work that the state allows, and asks for a run: true when the caller now submits.
     [[nodiscard]] bool offer_work() noexcept {
         if (system_.has_messages() && state_.request_schedule(schedule_hint::system))
@@ -126,7 +130,7 @@ public:
         batch_count_ = 0;
         kept_.store(0, std::memory_order_relaxed);  // ordered by opening the queues below
         generation_.store(generation, std::memory_order_relaxed);
-        state_.open(scheduled);
+        state_.open(scheduled, state_word::life_of(generation));
         system_.open();
         inbox_.open();
     }
@@ -183,9 +187,9 @@ private:
     port::atomic<std::uint32_t> generation_{0};
 
 protected:
-    // Written while nobody else can look: before the mailbox is opened, and by its owner; read by
-    // who won the scheduled bit.
-    port::plain<std::uint32_t> traits_{0};
+    // Written before the mailbox is opened, and by its owner. Relaxed: who reads it without having won
+    // the scheduled bit only wants to know where to queue it.
+    port::atomic<std::uint32_t> traits_{0};
 
 private:
     // State line.

@@ -25,6 +25,9 @@ enum class schedule_hint : std::uint8_t { user, system };
 
 class state_engine {
 public:
+    /// For who owns the mailbox, or knows that it has not ended: whatever life it is.
+    static constexpr std::uint32_t any_life = 0xffff'ffff;
+
     /// ME-1: true for the one caller who must now put the mailbox into a lane.
     [[nodiscard]] bool request_schedule(schedule_hint hint) noexcept {
         std::uint32_t seen = word_.load(wake.seq_cst());
@@ -42,9 +45,11 @@ public:
 
     /// ME-2: true when user messages are held back from now on and were not before. Requires: open,
     /// then fewer suspensions of this kind than suspension_count_max (check state_engine:1).
-    [[nodiscard]] bool suspend(suspension why) noexcept {
+    [[nodiscard]] bool suspend(suspension why, std::uint32_t life = any_life) noexcept {
         std::uint32_t seen = word_.load(std::memory_order_relaxed);
         for (;;) {
+            if (is_another(seen, life))
+                return false;
             const auto [next, owed] = state_word::suspend(seen, why);
             if (next == seen)
                 return false;
@@ -58,9 +63,11 @@ public:
 
     /// ME-2: true when user messages are not held back any more; the caller then looks for work and
     /// offers it. A resume too many is tolerated.
-    [[nodiscard]] bool resume(suspension why) noexcept {
+    [[nodiscard]] bool resume(suspension why, std::uint32_t life = any_life) noexcept {
         std::uint32_t seen = word_.load(std::memory_order_relaxed);
         for (;;) {
+            if (is_another(seen, life))
+                return false;
             const auto [next, owed] = state_word::resume(seen, why);
             // Also when nothing changes: the look at the queues that follows needs the order.
             if (word_.compare_exchange_weak(seen, next, wake.seq_cst(), std::memory_order_relaxed))
@@ -81,9 +88,11 @@ public:
 
     /// ME-5: finalize when the caller is elected, which makes it the owner; nothing when the runner
     /// is, or when somebody asked before.
-    [[nodiscard]] mailbox_owed request_close() noexcept {
+    [[nodiscard]] mailbox_owed request_close(std::uint32_t life = any_life) noexcept {
         std::uint32_t seen = word_.load(std::memory_order_relaxed);
         for (;;) {
+            if (is_another(seen, life))
+                return mailbox_owed::nothing;
             const auto [next, owed] = state_word::request_close(seen);
             if (next == seen)
                 return owed;
@@ -97,13 +106,19 @@ public:
     /// state_engine:3).
     void finish_close() noexcept {
         // Relaxed: the next owner is who opens it again, and gets it from the registry.
-        const std::uint32_t before = word_.exchange(state_word::closed, std::memory_order_relaxed);
+        const std::uint32_t life = word_.load(std::memory_order_relaxed) & state_word::life_mask;
+        const std::uint32_t before =
+            word_.exchange(state_word::closed | life, std::memory_order_relaxed);
         TACTUS_CHECK(3, (before & state_word::closing) != 0);
     }
 
     /// Opens a mailbox that nobody knows yet, owned by the caller when `scheduled`.
-    void open(bool scheduled) noexcept {
-        word_.store(scheduled ? state_word::scheduled : 0, handover.release());
+    void open(bool scheduled, std::uint32_t life = 0) noexcept {
+        word_.store((scheduled ? state_word::scheduled : 0) | life, handover.release());
+    }
+    /// A mailbox that was never opened is closed.
+    void begin_closed() noexcept {
+        word_.store(state_word::closed, std::memory_order_relaxed);  // nobody else knows it
     }
 
     /// A look, for the owner and for diagnostics; it orders nothing.
@@ -123,11 +138,17 @@ public:
     }
     /// User messages may be handled: open, not suspended, no close requested.
     [[nodiscard]] bool should_process() const noexcept {
-        return (word_.load(std::memory_order_relaxed) & ~state_word::scheduled) == 0;
+        constexpr std::uint32_t ignored = state_word::scheduled | state_word::life_mask;
+        return (word_.load(std::memory_order_relaxed) & ~ignored) == 0;
     }
 
 private:
     TACTUS_CHECK_MODULE("state_engine");
+
+    [[nodiscard]] static constexpr bool is_another(std::uint32_t word,
+                                                   std::uint32_t life) noexcept {
+        return life != any_life && (word & state_word::life_mask) != life;
+    }
 
     // Written by: senders and whoever suspends, resumes or closes (compare-and-swap), the owner.
     // "handover": what an owner did, up to run_ended (or open), happens before what the next owner

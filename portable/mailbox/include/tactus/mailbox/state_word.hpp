@@ -4,10 +4,12 @@
 //
 //   bit 0        closed
 //   bit 1        scheduled
-//   bits 2-15    suspensions by supervision, counted
-//   bits 16-29   suspensions by await (and by the actor itself), counted
-//   bit 30       a close was requested; the owner at the end of the run, or the caller who
+//   bits 2-8     suspensions by supervision, counted
+//   bits 9-14    suspensions by await (and by the actor itself), counted
+//   bit 15       a close was requested; the owner at the end of the run, or the caller who
 //                found the mailbox idle, is elected to finish it
+//   bits 16-31   which life of the mailbox is meant: the lower half of its generation. Who stops,
+//                suspends or resumes from outside names it, and does nothing to another life
 //
 // The functions are pure: the state engine repeats them until its compare-and-swap holds.
 #pragma once
@@ -26,12 +28,18 @@ namespace state_word {
 inline constexpr std::uint32_t closed = 1;
 inline constexpr std::uint32_t scheduled = 2;
 inline constexpr std::uint32_t supervision_one = 1U << 2;
-inline constexpr std::uint32_t supervision_mask = ((1U << 16) - 1) & ~(supervision_one - 1);
-inline constexpr std::uint32_t await_one = 1U << 16;
-inline constexpr std::uint32_t await_mask = ((1U << 30) - 1) & ~(await_one - 1);
+inline constexpr std::uint32_t supervision_mask = ((1U << 9) - 1) & ~(supervision_one - 1);
+inline constexpr std::uint32_t await_one = 1U << 9;
+inline constexpr std::uint32_t await_mask = ((1U << 15) - 1) & ~(await_one - 1);
 inline constexpr std::uint32_t suspended = supervision_mask | await_mask;
-inline constexpr std::uint32_t closing = 1U << 30;
-inline constexpr std::uint32_t suspension_count_max = (1U << 14) - 1;
+inline constexpr std::uint32_t closing = 1U << 15;
+inline constexpr std::uint32_t life_mask = ~((1U << 16) - 1);
+inline constexpr std::uint32_t suspension_count_max = (1U << 6) - 1;
+
+/// The mark of a life: the lower half of its generation.
+[[nodiscard]] constexpr std::uint32_t life_of(std::uint32_t generation) noexcept {
+    return generation << 16;
+}
 
 struct step {
     std::uint32_t word;
@@ -50,9 +58,9 @@ struct step {
 }
 
 [[nodiscard]] constexpr step user_work(std::uint32_t word) noexcept {
-    if (word != 0)
+    if ((word & ~life_mask) != 0)
         return {word, mailbox_owed::nothing};
-    return {scheduled, mailbox_owed::submit};
+    return {word | scheduled, mailbox_owed::submit};
 }
 [[nodiscard]] constexpr step system_work(std::uint32_t word) noexcept {
     if ((word & (closed | scheduled | closing)) != 0)
@@ -90,7 +98,7 @@ struct step {
 [[nodiscard]] constexpr step finish_close(std::uint32_t word) noexcept {
     if ((word & closing) == 0)
         return {word, mailbox_owed::nothing};
-    return {closed, mailbox_owed::finished};
+    return {closed | (word & life_mask), mailbox_owed::finished};
 }
 
 /// The row of the table a word belongs to.
