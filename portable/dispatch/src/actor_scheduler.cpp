@@ -201,8 +201,8 @@ void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index
 bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {
     worker* w = own_worker();
     slot* s = slots_.find(to);
-    // LN-8; read now, since the node is its receiver's from the push on. The slot's priority is read
-    // later, by who has won the right to.
+    // LN-8; read now, since the node is its receiver's from the push on. The slot's priority is
+    // read later, by who has won the right to.
     const bool terminates = m.kind == system_kind::terminate;
     m.generation.write(to.generation);
     switch (s == nullptr ? enqueued::closed : s->enqueue_system(m)) {
