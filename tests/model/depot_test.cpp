@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Depot and caches: a node has one user at a time, whatever thread gave it back; who learns from the
-// count that a node exists finds it constructed (MC-3, MB-9).
+// Depot and caches: a node has one user at a time, whatever thread gave it back; who learns from
+// the count that a node exists finds it constructed (MC-3, MB-9).
 //
 // Bounds: two threads without a bound, three with three preemptions.
 #include <tactus/mailbox/depot.hpp>

@@ -5,7 +5,8 @@
 // The worker's loop is the coordinator's await_work without its spinning. Who makes work and then
 // needs it done waits for that: if the wake-up is lost, everybody sleeps, a deadlock.
 //
-// Bounds: two threads without a bound or with four preemptions, three with two.
+// Bounds: two threads without a bound or with four preemptions, three with one or two, and samples
+// beyond.
 #include <tactus/dispatch/idle_workers.hpp>
 
 #include <array>
@@ -166,8 +167,13 @@ TACTUS_MODEL_TEST(idle_workers, LN7_a_timeout_racing_a_wake_up, scenario::preemp
     a_maker_and_a_sleeper<ring_work>(1, soon);
 }
 
-// The last searcher rule, also for one that finds something just before it would sleep: the maker leaves it to who searches, and who finds one looks for more.
-TACTUS_MODEL_TEST(idle_workers, LN7_the_last_to_search_looks_again_ring, scenario::preempted(2)) {
+// The last searcher rule, also for one that finds something just before it would sleep: the maker
+// leaves it to who searches, and who finds one looks for more.
+TACTUS_MODEL_TEST(idle_workers, LN7_the_last_to_search_looks_again_ring, scenario::preempted(1)) {
+    a_maker_and_two_sleepers<ring_work>();
+}
+TACTUS_MODEL_TEST(idle_workers, LN7_the_last_to_search_looks_again_ring_pct,
+                  scenario::by_priorities(20'000)) {
     a_maker_and_two_sleepers<ring_work>();
 }
 TACTUS_MODEL_TEST(idle_workers, LN7_the_last_to_search_looks_again_lanes, scenario::preempted(2)) {

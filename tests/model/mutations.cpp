@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Mutations (MC-4): every end of every named edge, at every place that uses it, is weakened alone,
-// and some scenario must fail then. An order that no scenario misses is not needed, or a scenario is.
+// and some scenario must fail then. An order that no scenario misses is not needed, or a scenario
+// is.
 //
 //     model_mutations                        prints the table; fails when something is not caught
 //     model_mutations --check docs/model.md  the same, and the page must have this table

@@ -3,10 +3,11 @@
 // Registry reuse: a sender with an old index, held up at every moment while the slot ends its life
 // and begins the next, never reaches the next life (RG-1, RG-2, MC-3).
 //
-// Its message is refused, or a leftover, or handled in the old life, or arrives in the next one with
-// the old generation and is recognised; exactly one of these. Whoever wins a run runs it there.
+// Its message is refused, or a leftover, or handled in the old life, or arrives in the next one
+// with the old generation and is recognised; exactly one of these. Whoever wins a run runs it
+// there.
 //
-// Bounds: two threads with four preemptions, three with two.
+// Bounds: two threads with four preemptions, three with one, and a sample beyond.
 #include <tactus/dispatch/registry.hpp>
 
 #include <optional>
@@ -168,7 +169,10 @@ void reused(unsigned senders) {
 TACTUS_MODEL_TEST(registry, RG2_a_late_sender_never_reaches_the_next_life, scenario::preempted(4)) {
     reused(1);
 }
-TACTUS_MODEL_TEST(registry, RG2_two_late_senders, scenario::preempted(2)) {
+TACTUS_MODEL_TEST(registry, RG2_two_late_senders, scenario::preempted(1)) {
+    reused(2);
+}
+TACTUS_MODEL_TEST(registry, RG2_two_late_senders_pct, scenario::by_priorities(20'000)) {
     reused(2);
 }
 

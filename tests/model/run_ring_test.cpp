@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Run ring: each entry reaches the owner, a thief or the overflow exactly once, in order for each of
-// them, with what the owner did before pushing it; also when the ring wraps (MC-3, LN-6).
+// Run ring: each entry reaches the owner, a thief or the overflow exactly once, in order for each
+// of them, with what the owner did before pushing it; also when the ring wraps (MC-3, LN-6).
 //
 // Bounds: the owner and a thief without a bound, or with four preemptions where it wraps; two
 // thieves with two.

@@ -8,8 +8,8 @@
 //     }
 //
 // defines a GoogleTest test, which passes when the search within the bounds finds nothing (and was
-// complete, if it is exhaustive), and puts the same body on the list of scenarios(). The test prints
-// how many executions there were.
+// complete, if it is exhaustive), and puts the same body on the list of scenarios(). The test
+// prints how many executions there were.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -54,8 +54,8 @@ void expect_holds(const entry& e);
     how.preemption_bound = times;
     return how;
 }
-/// The same, and compare_exchange_weak fails for no reason, and relaxed loads may see what is stored
-/// later (load buffering).
+/// The same, and compare_exchange_weak fails for no reason, and relaxed loads may see what is
+/// stored later (load buffering).
 [[nodiscard]] inline model::options weakest(unsigned times) {
     model::options how = preempted(times);
     how.spurious_weak_failures = true;

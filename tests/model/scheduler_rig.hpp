@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole kernel inside a check: its memory is watched, and what becomes of each message is counted.
+// A whole kernel inside a check: its memory is watched, and what becomes of each message is
+// counted.
 #pragma once
 
 #include <array>

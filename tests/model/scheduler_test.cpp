@@ -3,8 +3,8 @@
 // The kernel as a whole: two workers, actors and a sender from outside. Every message is handled or
 // is a dead letter, once; actors run one at a time; nothing leaks (CO-2, MC-3).
 //
-// Bounds: too large for an exhaustive search but for the smallest; otherwise random and PCT samples,
-// as each says.
+// Bounds: too large for an exhaustive search but for the smallest; otherwise random and PCT
+// samples, as each says.
 #include "scenario.hpp"
 #include "scheduler_rig.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// System table: a system does not go away under a visitor, and who comes later finds nothing (MC-3).
+// System table: a system does not go away under a visitor, and who comes later finds nothing
+// (MC-3).
 //
 // The table only passes the address on, so a cell stands for the system: writing it after withdraw
 // is its end.

@@ -201,16 +201,17 @@ void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index
 bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {
     worker* w = own_worker();
     slot* s = slots_.find(to);
-    // LN-8; read now, since the node is its receiver's from the push on.
+    // LN-8; read now, since the node is its receiver's from the push on. The slot's priority is
+    // read later, by who has won the right to.
     const bool terminates = m.kind == system_kind::terminate;
-    const std::uint8_t priority = s == nullptr || terminates ? highest_priority : s->priority();
     m.generation.write(to.generation);
     switch (s == nullptr ? enqueued::closed : s->enqueue_system(m)) {
     case enqueued::submit:
-        coordinator_.submit(*s, lanes_of(w), {lane::cancel, priority, 0});
+        coordinator_.submit(*s, lanes_of(w),
+                            {lane::cancel, terminates ? highest_priority : s->priority(), 0});
         return true;
     case enqueued::accepted:
-        coordinator_.promote(*s, lanes_of(w), priority);
+        coordinator_.promote(*s, lanes_of(w), terminates ? highest_priority : 0);
         return true;
     case enqueued::closed:
         break;

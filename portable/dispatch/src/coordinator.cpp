@@ -211,10 +211,13 @@ void coordinator::requeue(slot& s, worker_lanes* from) noexcept {
          {lane::ready, s.priority(), 0});
 }
 
-void coordinator::promote(slot& s, worker_lanes* from, std::uint8_t priority) noexcept {
+void coordinator::promote(slot& s, worker_lanes* from, std::uint8_t at_least) noexcept {
     const std::uint32_t t = ticket::promote(s.ticket());
-    if (t != 0)
-        push({slots_.number_of(s), t}, from, {lane::cancel, priority, 0});
+    if (t == 0)
+        return;
+    // Its priority can be read now: nobody runs the mailbox before the entry is pushed.
+    const std::uint8_t own = s.priority();
+    push({slots_.number_of(s), t}, from, {lane::cancel, own > at_least ? own : at_least, 0});
 }
 
 bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& result) noexcept {

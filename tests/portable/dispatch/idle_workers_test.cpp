@@ -78,6 +78,17 @@ TEST(idle_workers, going_to_sleep_ends_the_search) {
     EXPECT_FALSE(idle.anybody());
 }
 
+TEST(idle_workers, who_searched_and_cancels_searches_on) {
+    idle_workers idle;
+    sleeper a;
+    EXPECT_TRUE(idle.start_search(2));
+    idle.prepare_sleep(a, true);
+    EXPECT_TRUE(idle.cancel_sleep(a, true));
+    EXPECT_EQ(idle.searching_count(), 1u);
+    EXPECT_EQ(idle.sleeping_count(), 0u);
+    EXPECT_TRUE(idle.stop_search());  // the last: it looks for more
+}
+
 TEST(idle_workers, who_cancels_after_being_chosen_searches_and_keeps_no_permit) {
     idle_workers idle;
     sleeper a;

@@ -127,9 +127,8 @@ public:
     /// Puts a mailbox that has run at the end of the worker's ring.
     void requeue(slot& s, worker_lanes* from) noexcept;
     /// A system message was pushed to a mailbox that was queued or running already: if it waits in
-    /// another lane, it now waits in cancel (LN-3).
-    void promote(slot& s, worker_lanes* from) noexcept { promote(s, from, s.priority()); }
-    void promote(slot& s, worker_lanes* from, std::uint8_t priority) noexcept;
+    /// another lane, it now waits in cancel (LN-3), with its own priority or `at_least` that.
+    void promote(slot& s, worker_lanes* from, std::uint8_t at_least = 0) noexcept;
     /// The end of a run: idle, or queued again. False when the caller must finalize the mailbox.
     [[nodiscard]] bool end_run(slot& s, worker_lanes* from, const invoke_result& result) noexcept;
 

@@ -9,8 +9,8 @@
 // Why no wake-up is lost: making work is a read-modify-write (or a locked store) followed by a look
 // at the word; going to sleep is a read-modify-write of the word followed by a look at all queues;
 // all four are seq_cst. So either the maker sees the sleeper, or the sleeper sees the work. The
-// last one to stop searching, because it found something, looks once more for the same reason. Other
-// changes of the word are relaxed: no look follows them.
+// last one to stop searching, because it found something, looks once more for the same reason.
+// Other changes of the word are relaxed: no look follows them.
 //
 // Thread safety: any thread, each worker for itself.
 #pragma once
