@@ -63,6 +63,7 @@ public:
                                                             .stale = &order_.staleness(),
                                                             .ring_capacity = 16,
                                                             .fresh_capacity = 8,
+                                                            .later_capacity = 16,
                                                             .keyed_capacity = 8,
                                                             .number = i,
                                                             .shared = o.workers > 1,
