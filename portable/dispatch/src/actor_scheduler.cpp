@@ -355,7 +355,8 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
         return false;
     }
     slot_.waits = true;
-    // Whoever sleeps without a time limit would not see the deadline, should this worker be held up.
+    // Whoever sleeps without a time limit would not see the deadline, should this worker be held
+    // up.
     if (until.on == resume_condition::kind::after || limit.after != duration::max())
         system().coordinator_.made_work();
     return true;
@@ -467,7 +468,8 @@ void actor_scheduler::begin_stop() noexcept {
 }
 
 void actor_scheduler::finish_stop(worker& w) noexcept {
-    // Whoever is still sending from outside leaves first: it may own a mailbox that is in no lane yet.
+    // Whoever is still sending from outside leaves first: it may own a mailbox that is in no lane
+    // yet.
     system_table::withdraw(number_);
     for (std::uint32_t i = 0; i < slots_.constructed_count(); ++i) {
         slot& s = slots_.at(i);

@@ -126,8 +126,9 @@ public:
         }
         tell_from_outside(to, std::forward<M>(message), o);
     }
-    /// Sends, and says what came of it. `message` is as it was unless it was accepted; only a type that
-    /// cannot be move-assigned stays moved from when the mailbox was closed at the last moment.
+    /// Sends, and says what came of it. `message` is as it was unless it was accepted; only a type
+    /// that cannot be move-assigned stays moved from when the mailbox was closed at the last
+    /// moment.
     template <class M>
     [[nodiscard]] static sent try_tell(mailbox_index to, M&& message,
                                        const send_options& o = {}) noexcept {

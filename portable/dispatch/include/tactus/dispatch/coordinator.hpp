@@ -87,9 +87,9 @@ public:
     bool register_ready(mailbox_index index) noexcept;
     /// Takes a waiting mailbox out of its lane.
     [[nodiscard]] unregistered unregister(mailbox_index index) noexcept;
-    /// By one thread that runs no worker of its own at the same time: inline, or a foreign executor's.
-    /// Fills `out` with what runs next, in order, and returns how many; never more than there is
-    /// room. Each is the caller's to run, and to report.
+    /// By one thread that runs no worker of its own at the same time: inline, or a foreign
+    /// executor's. Fills `out` with what runs next, in order, and returns how many; never more than
+    /// there is room. Each is the caller's to run, and to report.
     [[nodiscard]] std::size_t drain_ready_cycle(std::span<mailbox_index> out) noexcept;
     /// CO-3. Returns false when the mailbox is to be finalized by the caller, who still owns it. A
     /// stale index is ignored. Requires: the caller has run it.

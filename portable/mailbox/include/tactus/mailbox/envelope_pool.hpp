@@ -45,8 +45,8 @@ public:
     /// Requires: the envelope came from take_for_system. Callable from any thread.
     void give_for_system(envelope& e) noexcept;
     [[nodiscard]] std::uint32_t reserve_count() noexcept;
-    /// A system message in one of the kept ones, for what has no node of its own (SQ-5); it goes back
-    /// by itself when it was handled or refused. Callable from any thread.
+    /// A system message in one of the kept ones, for what has no node of its own (SQ-5); it goes
+    /// back by itself when it was handled or refused. Callable from any thread.
     [[nodiscard]] system_message& take_system_message() noexcept;
 
     [[nodiscard]] memory_source* large_payloads() const noexcept { return large_payloads_; }

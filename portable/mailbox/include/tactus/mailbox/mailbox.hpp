@@ -187,8 +187,8 @@ private:
     port::atomic<std::uint32_t> generation_{0};
 
 protected:
-    // Written before the mailbox is opened, and by its owner. Relaxed: who reads it without having won
-    // the scheduled bit only wants to know where to queue it.
+    // Written before the mailbox is opened, and by its owner. Relaxed: who reads it without having
+    // won the scheduled bit only wants to know where to queue it.
     port::atomic<std::uint32_t> traits_{0};
 
 private:
