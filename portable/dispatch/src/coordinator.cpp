@@ -207,16 +207,19 @@ void coordinator::requeue(slot& s, worker_lanes* from) noexcept {
         submit(s, from, {lane::timed, s.priority(), first->deadline()});
         return;
     }
+    // Who has had a run waits behind what came from outside meanwhile.
+    if (from != nullptr && global_.ready_count() != 0) [[unlikely]]
+        from = nullptr;
     push({slots_.number_of(s), ticket::issue(s.ticket(), lane::ready)}, from,
          {lane::ready, s.priority(), 0});
 }
 
 void coordinator::promote(slot& s, worker_lanes* from, std::uint8_t at_least) noexcept {
-    const std::uint32_t t = ticket::promote(s.ticket());
+    // One that waits in cancel keeps its place unless its priority rises (LN-3).
+    const std::uint8_t own = s.priority();
+    const std::uint32_t t = ticket::promote(s.ticket(), at_least > own);
     if (t == 0)
         return;
-    // Its priority can be read now: nobody runs the mailbox before the entry is pushed.
-    const std::uint8_t own = s.priority();
     push({slots_.number_of(s), t}, from, {lane::cancel, own > at_least ? own : at_least, 0});
 }
 
@@ -365,7 +368,8 @@ void coordinator::note_deadline(slot& s, worker_lanes& w) noexcept {
     const envelope* first = s.peek_user();
     if (first == nullptr || (first->flags.read() & envelope::has_deadline) == 0)
         return;
-    const duration late = time_->now() - instant::from_ns(first->deadline());
+    const duration late =
+        time_->now() - instant::from_ns(static_cast<std::uint64_t>(first->deadline()));
     if (late <= duration::zero())
         return;
     ++w.deadline_misses_;
@@ -525,7 +529,9 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     constexpr unsigned spins = 100;
     constexpr unsigned yields = 2;
     w.cancel_streak_ = 0;
-    bool searches = w.is(worker_lanes::searching) || idle_.start_search(worker_count_);
+    // After a wake by the time there is what the timer made, or nothing: no search (LN-11).
+    bool searches =
+        w.is(worker_lanes::searching) || (!w.woken_by_time_ && idle_.start_search(worker_count_));
     w.set(worker_lanes::searching, searches);
     if (searches) {
         for (unsigned i = 0; i < spins + yields; ++i) {
@@ -554,8 +560,7 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     }
     searches = idle_.sleep(w.sleeper_, timeout);
     w.set(worker_lanes::searching, searches);
-    if (timeout >= 0 && !searches)
-        w.step_ = clock_interval - 1;  // woken by the time: look at the timers first
+    w.woken_by_time_ = timeout >= 0 && !searches;
 }
 
 std::uint64_t coordinator::deadline_misses() const noexcept {

@@ -23,6 +23,7 @@ using tactus_test::pool_rig;
 using tactus_test::sized;
 using tactus_test::until;
 
+// C-DSP-3
 TEST(kernel_dispatchers, C_DSP_3_messages_of_many_threads_are_all_processed) {
     account book;
     pool_rig rig(2);
@@ -58,6 +59,7 @@ TEST(kernel_dispatchers, C_DSP_2_a_slow_message_is_never_run_beside_another) {
     EXPECT_EQ(overlaps.load(), 0);
 }
 
+// C-DSP-10
 TEST(kernel_dispatchers, C_DSP_10_one_that_blocks_does_not_hold_up_another) {
     static std::atomic<bool> release{false};
     release = false;
@@ -94,6 +96,7 @@ struct logging {
 
 }  // namespace
 
+// C-DSP-11
 TEST(kernel_dispatchers, C_DSP_11_within_its_throughput_an_actor_is_not_interrupted) {
     log_of_one_worker.clear();
     pool_rig rig(1, {}, {.throughput = 101});
@@ -109,6 +112,7 @@ TEST(kernel_dispatchers, C_DSP_11_within_its_throughput_an_actor_is_not_interrup
 }
 
 // Both wait at the same worker: what comes from outside waits behind a worker's own work.
+// C-DSP-12
 TEST(kernel_dispatchers, C_DSP_12_beyond_its_deadline_an_actor_lets_another_run) {
     static mailbox_index slow;
     static mailbox_index other;
@@ -170,6 +174,7 @@ TEST(kernel_dispatchers, C_DSP_16_plain_fields_are_seen_by_the_next_run) {
     EXPECT_EQ(errors.load(), 0u);
 }
 
+// C-DSP-17
 TEST(kernel_dispatchers, C_DSP_17_a_message_from_outside_is_handled_by_a_saturated_pool) {
     struct busy {
         void receive(turn& t, envelope&) { t.send(t.self(), 1); }

@@ -46,6 +46,7 @@ TEST(invoker, TC_M01_a_run_processes_its_throughput_and_is_queued_again) {
     EXPECT_FALSE(rig.at(a).state().scheduled());
 }
 
+// C-MBX-13
 TEST(invoker, C_MBX_13_runs_of_five_five_and_two) {
     kernel_rig rig(throughput(5));
     const mailbox_index a = rig.spawn();
@@ -62,6 +63,7 @@ TEST(invoker, C_MBX_13_runs_of_five_five_and_two) {
     EXPECT_FALSE(rig.run_once());
 }
 
+// C-MBX-14
 TEST(invoker, C_MBX_14_throughput_zero_is_one) {
     for (const std::uint32_t t : {0u, 1u}) {
         kernel_rig rig(throughput(t));
@@ -164,6 +166,7 @@ TEST(invoker, TC_M06_what_came_while_suspended_is_delivered_after_resume) {
     EXPECT_EQ(rig.run(), 0u);
 }
 
+// C-MBX-16
 TEST(invoker, C_MBX_16_a_system_message_to_itself_is_handled_before_the_next_user_message) {
     kernel_rig rig;
     static signal_node m(system_kind::watch, 9);
@@ -191,6 +194,7 @@ TEST(invoker, C_MBX_17_system_messages_are_handled_in_the_order_they_came) {
     EXPECT_TRUE(journal().is({sys + 1, freed + 1, sys + 2, freed + 2, sys + 3, freed + 3}));
 }
 
+// C-MBX-18
 TEST(invoker, C_MBX_18_one_sent_while_others_are_handled_comes_after_them_and_before_users) {
     kernel_rig rig;
     static signal_node fourth(system_kind::watch, 4);

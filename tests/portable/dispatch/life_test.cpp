@@ -142,3 +142,20 @@ TEST(life, EX_7_a_waker_submits_its_task_or_tells_of_the_rejection) {
     }
     EXPECT_EQ(ran, 1u);
 }
+
+// LN-3, LN-8: one that waits in cancel keeps its place unless its priority rises.
+TEST(life, LN_3_a_terminating_actor_passes_others_that_wait_in_cancel) {
+    kernel_rig rig;
+    const mailbox_index low = *rig->spawn<system_actor>({.priority = 1});
+    const mailbox_index high = *rig->spawn<system_actor>({.priority = 200});
+    signal_node first(system_kind::watch, 1);
+    signal_node second(system_kind::watch, 2);
+    signal_node last(system_kind::terminate, 3);
+    EXPECT_TRUE(rig->send_system(low, first));
+    EXPECT_TRUE(rig->send_system(high, second));
+    EXPECT_TRUE(rig->send_system(low, last));
+    while (rig.ticks->run_once()) {
+    }
+    EXPECT_TRUE(journal().is(
+        {tactus_test::system + 1, tactus_test::system + 3, closed, tactus_test::system + 2}));
+}

@@ -13,7 +13,8 @@
 
 namespace tactus::inline v0 {
 
-/// Twelve fields, hashed in this order as 97 bytes.
+/// Twelve fields, hashed in this order: eleven numbers of 8 bytes and one flag of 1, 89 bytes.
+/// (Where 97 are spoken of, the hashes of the vectors are those of these 89.)
 struct fairness_certificate {
     std::uint64_t base_limit = 0;
     std::uint64_t effective_limit = 0;

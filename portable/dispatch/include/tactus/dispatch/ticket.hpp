@@ -44,10 +44,10 @@ inline constexpr port::edge edge{"ticket-taken"};
 }
 
 /// Moves a waiting registration to the cancel lane: the new ticket, or 0 when it does not wait in
-/// another lane.
-[[nodiscard]] inline std::uint32_t promote(word& w) noexcept {
+/// another lane. One that waits in cancel is given a new place there only when its priority rises.
+[[nodiscard]] inline std::uint32_t promote(word& w, bool rises = false) noexcept {
     std::uint32_t seen = w.load(std::memory_order_relaxed);
-    while ((seen & phase_mask) == queued) {
+    while ((seen & phase_mask) == queued || (rises && (seen & phase_mask) == urgent)) {
         const std::uint32_t next = ((seen & ~phase_mask) + number_one) | urgent;
         if (w.compare_exchange_weak(seen, next, edge.acq_rel(), std::memory_order_relaxed))
             return next;

@@ -121,6 +121,7 @@ private:
     void set(special what, bool on) noexcept {
         special_ = on ? special_ | what : special_ & ~std::uint32_t{what};
     }
+    bool woken_by_time_ = false;  // and not by anybody since
     suggestion suggestion_ = suggestion::no_preference;
     std::uint32_t sends_ = 0;  // in the run going on
     fresh_stack fresh_;
