@@ -39,7 +39,8 @@ private:
 
 }  // namespace
 
-work_stealing_pool::work_stealing_pool(actor_scheduler& system, options o) : system_(system) {
+work_stealing_pool::work_stealing_pool(actor_scheduler& system, const options& o)
+    : system_(system) {
     const signals_blocked blocked;
     threads_.reserve(system.worker_count());
     for (std::uint32_t i = 0; i < system.worker_count(); ++i) {

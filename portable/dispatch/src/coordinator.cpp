@@ -17,7 +17,6 @@ coordinator::coordinator(const options& o) noexcept
       load_(o.load),
       events_(o.events),
       tasks_(o.tasks),
-      workers_(nullptr),
       worker_capacity_(o.worker_count + 1),
       cancel_streak_limit_(o.cancel_streak_limit > 0 ? o.cancel_streak_limit : 1),
       timed_streak_limit_(o.timed_streak_limit),

@@ -9,7 +9,7 @@
 namespace tactus::inline v0 {
 
 lane_heap::lane_heap(memory_source& memory, std::uint32_t capacity) noexcept
-    : memory_(memory), entries_(nullptr), capacity_(capacity) {
+    : memory_(memory), capacity_(capacity) {
     void* block = memory_.allocate(capacity_ * sizeof(keyed_entry), alignof(keyed_entry));
     TACTUS_CHECK(1, block != nullptr);
     entries_ = ::new (block) keyed_entry[capacity_];

@@ -15,9 +15,12 @@ const char* name_of(suspend_reason reason) noexcept {
 }
 
 suspensions::suspensions(const options& o) noexcept
-    : memory_(*o.memory), time_(o.time), to_(*o.to), deadlines_(*o.memory, o.capacity) {
+    : memory_(*o.memory),
+      time_(o.time),
+      to_(*o.to),
+      capacity_(o.capacity),
+      deadlines_(*o.memory, o.capacity) {
     metrics_.measured = o.time != nullptr;
-    capacity_ = o.capacity;
     void* block = memory_.allocate(capacity_ * sizeof(record), alignof(record));
     TACTUS_CHECK(1, block != nullptr);
     records_ = ::new (block) record[capacity_];
@@ -34,10 +37,11 @@ std::uint32_t suspensions::take_record() noexcept {
         return index;
     }
     if (used_ == capacity_) {
-        void* block = memory_.allocate(2 * capacity_ * sizeof(record), alignof(record));
+        void* block =
+            memory_.allocate(std::size_t{2} * capacity_ * sizeof(record), alignof(record));
         if (block == nullptr)
             return none;
-        auto* wider = ::new (block) record[2 * capacity_];
+        auto* wider = ::new (block) record[std::size_t{2} * capacity_];
         for (std::uint32_t i = 0; i < capacity_; ++i)
             wider[i] = records_[i];
         memory_.release(records_, capacity_ * sizeof(record), alignof(record));

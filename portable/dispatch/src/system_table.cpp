@@ -63,7 +63,7 @@ std::uint32_t system_table::refused_count() noexcept {
     return refused.load(std::memory_order_relaxed);
 }
 
-system_table::visit::visit(std::uint32_t number) noexcept : number_(number), system_(nullptr) {
+system_table::visit::visit(std::uint32_t number) noexcept : number_(number) {
     if (number_ >= number_count)
         number_ = 0;
     entry& e = table[number_];

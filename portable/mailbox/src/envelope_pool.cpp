@@ -31,7 +31,7 @@ envelope* envelope_links::get_magazine(const envelope& e) noexcept {
     return reinterpret_cast<envelope*>(static_cast<std::uintptr_t>(bits));
 }
 void envelope_links::set_magazine(envelope& e, envelope* to) noexcept {
-    const std::uint64_t bits = reinterpret_cast<std::uintptr_t>(to);
+    const auto bits = std::uint64_t{reinterpret_cast<std::uintptr_t>(to)};
     e.sender.write({static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)});
 }
 

@@ -24,7 +24,7 @@ public:
         std::string name = "tactus";
     };
     /// Starts the workers. The system outlives the pool.
-    work_stealing_pool(actor_scheduler& system, options o);
+    work_stealing_pool(actor_scheduler& system, const options& o);
     explicit work_stealing_pool(actor_scheduler& system) : work_stealing_pool(system, options{}) {}
     /// Shuts down by force, unless it was shut down before.
     ~work_stealing_pool();

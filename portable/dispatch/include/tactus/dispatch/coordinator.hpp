@@ -247,7 +247,7 @@ private:
     load_probe* load_;
     kernel_events* events_;
     const task_queue* tasks_;
-    worker_lanes** workers_;
+    worker_lanes** workers_ = nullptr;
     std::uint32_t worker_capacity_;
     std::uint32_t worker_count_ = 0;
     std::uint32_t cancel_streak_limit_;

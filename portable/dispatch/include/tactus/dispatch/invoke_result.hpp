@@ -26,7 +26,7 @@ public:
     constexpr handled() noexcept = default;
     [[nodiscard]] static constexpr handled ok() noexcept { return {}; }
     [[nodiscard]] static handled failed(const failure& why) noexcept {
-        failure& kept = port::thread_instance<failure>();
+        auto& kept = port::thread_instance<failure>();
         kept = why;
         return handled(&kept);
     }

@@ -87,7 +87,7 @@ private:
     [[nodiscard]] bool grow() noexcept;
 
     memory_source& memory_;
-    keyed_entry* entries_;
+    keyed_entry* entries_ = nullptr;
     std::uint32_t capacity_;
     std::uint32_t size_ = 0;
 };

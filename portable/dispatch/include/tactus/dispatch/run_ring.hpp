@@ -48,7 +48,7 @@ public:
     [[nodiscard]] bool push(lane_entry e) noexcept {
         const std::uint32_t tail = tail_.load(std::memory_order_relaxed);
         // Acquire: the thief has read the cell that is written now.
-        const head_word head = head_.load(claimed.acquire());
+        positions* const head = head_.load(claimed.acquire());
         if (distance(steal_of(head), tail) > mask_) [[unlikely]]
             return false;
         cells_[tail & mask_].write(e);

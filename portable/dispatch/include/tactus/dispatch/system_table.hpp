@@ -48,7 +48,7 @@ public:
 
     private:
         std::uint32_t number_;
-        actor_scheduler* system_;
+        actor_scheduler* system_ = nullptr;
     };
 };
 
