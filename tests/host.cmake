@@ -34,15 +34,17 @@ endif()
 file(GLOB runtime_tests CONFIGURE_DEPENDS hosted/runtime/*_test.cpp)
 
 host_test(base_tests SOURCES ${base_tests} ${base_death} ${port_hosted} LINK tactus::base tactus::port)
-# Under sanitizers what they can find nothing new in is left out, since building is what takes long there: all of the
-# wheel's tests with narrow links but the random programs, and under ThreadSanitizer what has one thread.
-set(narrow_tests ${time_tests})
+# Under sanitizers what they can find nothing new in is left out, since building is what takes long there: of the wheel's
+# tests all but the random programs, and under ThreadSanitizer what has one thread.
+set(wheel_tests ${time_tests})
 if(TACTUS_SANITIZE)
-  list(FILTER narrow_tests INCLUDE REGEX "(model|traces|regression)_test\\.cpp$")
+  list(FILTER wheel_tests INCLUDE REGEX "(model|traces|regression)_test\\.cpp$")
 endif()
 if(NOT TACTUS_SANITIZE STREQUAL "thread")
-  host_test(time_tests SOURCES ${time_tests} ${time_death} LINK tactus::time INCLUDES support/wide_links)
-  host_test(time_tests_narrow SOURCES ${narrow_tests} LINK tactus::time INCLUDES support/narrow_links)
+  host_test(time_tests SOURCES ${wheel_tests} ${time_death} LINK tactus::time INCLUDES support/wide_links)
+endif()
+if(NOT TACTUS_SANITIZE)
+  host_test(time_tests_narrow SOURCES ${time_tests} LINK tactus::time INCLUDES support/narrow_links)
 endif()
 host_test(mailbox_tests SOURCES ${mailbox_tests} ${mailbox_death} ${mailbox_hosted} LINK tactus::mailbox)
 host_test(runtime_tests SOURCES ${runtime_tests} LINK tactus::runtime INCLUDES support/wide_links)
