@@ -34,8 +34,8 @@ endif()
 file(GLOB runtime_tests CONFIGURE_DEPENDS hosted/runtime/*_test.cpp)
 
 host_test(base_tests SOURCES ${base_tests} ${base_death} ${port_hosted} LINK tactus::base tactus::port)
-# Under sanitizers what they can find nothing new in is left out, since building is what takes long there: of the wheel's
-# tests all but the random programs, and under ThreadSanitizer what has one thread.
+# Under sanitizers what they can find nothing new in is left out, since building is what takes long there: of the
+# wheel's tests all but the random programs, and under ThreadSanitizer what has one thread.
 set(wheel_tests ${time_tests})
 if(TACTUS_SANITIZE)
   list(FILTER wheel_tests INCLUDE REGEX "(model|traces|regression)_test\\.cpp$")
