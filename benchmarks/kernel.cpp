@@ -348,12 +348,24 @@ void run_push_pop(std::uint64_t n) {
     bench::report("PF-29", "push + pop, same thread", n, bench::measure(n, [&] { once(n); }));
 }
 
-void pin(int core) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(core), &set);
-    sched_setaffinity(0, sizeof set, &set);
-}
+/// Keeps the calling thread on one core for as long as it lives: threads started later inherit
+/// where their parent may run.
+class pinned {
+public:
+    explicit pinned(std::size_t core) {
+        sched_getaffinity(0, sizeof before_, &before_);
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(core, &set);
+        sched_setaffinity(0, sizeof set, &set);
+    }
+    ~pinned() { sched_setaffinity(0, sizeof before_, &before_); }
+    pinned(const pinned&) = delete;
+    pinned& operator=(const pinned&) = delete;
+
+private:
+    cpu_set_t before_;
+};
 
 /// One thread pushes, another takes whole batches and gives the envelopes back to the pool; the
 /// pusher stays less than 8,192 ahead.
@@ -365,7 +377,7 @@ void run_push_pop_across(std::uint64_t n) {
     std::atomic<std::uint64_t> taken{0};
     const bench::cost c = bench::measure(n, [&] {
         std::thread taker([&] {
-            pin(1);
+            const pinned here(1);
             envelope_cache cache(pool);
             std::uint64_t count = 0;
             while (count < n) {
@@ -380,7 +392,7 @@ void run_push_pop_across(std::uint64_t n) {
             }
             cache.flush();
         });
-        pin(0);
+        const pinned here(0);
         envelope_cache cache(pool);
         for (std::uint64_t pushed = 0; pushed < n;) {
             if (pushed % 1'024 == 0) {
