@@ -355,6 +355,7 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
         return false;
     }
     slot_.waits = true;
+    suspended_ = true;
     // Whoever sleeps without a time limit would not see the deadline, should this worker be held
     // up.
     if (until.on == resume_condition::kind::after || limit.after != duration::max())

@@ -225,7 +225,8 @@ void coordinator::promote(slot& s, worker_lanes* from, std::uint8_t at_least) no
 bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& result) noexcept {
     const bool more = result.outcome == invoke_outcome::yielded ||
                       (result.outcome == invoke_outcome::completed && result.ready_hint);
-    if (more && s.state().should_process()) {
+    // SQ-4: continuations that did not fit into the run go on although the actor awaits.
+    if (more && (s.state().should_process() || s.owes_continuations())) {
         requeue(s, from);
         return true;
     }

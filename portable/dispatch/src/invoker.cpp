@@ -32,7 +32,14 @@ public:
             return false;
         return time_ == nullptr || in_time();
     }
+    /// At least one user message is handled in every run (IN-2).
     void count_continuations(std::uint32_t n) noexcept { left_ = n < left_ ? left_ - n : 1; }
+    /// How many continuations may follow the message just handled.
+    [[nodiscard]] std::uint32_t continuations_left() const noexcept { return left_ - 1; }
+    /// The same for a run that begins with them.
+    [[nodiscard]] static std::uint32_t continuations_first(const actor_scheduler& system) noexcept {
+        return system.throughput_ != 0 ? system.throughput_ : share_min;
+    }
 
 private:
     [[gnu::noinline]] void start_clock(const actor_scheduler& system) noexcept {
@@ -103,7 +110,7 @@ void invoker::refuse_generation(turn& t, system_message& m) noexcept {
         done(m);
 }
 
-std::uint32_t invoker::run_system(turn& t) noexcept {
+std::uint32_t invoker::run_system(turn& t, std::uint32_t continuations_max) noexcept {
     slot& s = t.slot_;
     std::uint32_t continuations = 0;
     oldest_first list;
@@ -114,9 +121,12 @@ std::uint32_t invoker::run_system(turn& t) noexcept {
                 s.unhandled = list;
             return continuations;
         }
-        const bool supervised = s.state().suspend_count(suspension::supervision) != 0;
+        // SQ-4: continuations wait for supervision, and for the next run when this one's share is
+        // used up; other kinds pass them.
+        const bool holds = s.state().suspend_count(suspension::supervision) != 0 ||
+                           continuations == continuations_max;
         // Held back longer than anything that is here now.
-        if (!supervised && !s.held.empty())
+        if (!holds && !s.held.empty())
             list = s.held.reverse_onto(list);
         if (list.empty()) {
             list = s.drain_system();
@@ -129,7 +139,7 @@ std::uint32_t invoker::run_system(turn& t) noexcept {
             continue;
         }
         if (m->kind == system_kind::continuation) {
-            if (supervised) {
+            if (holds) {
                 m->linked = true;
                 s.held.push(*m);
                 continue;
@@ -147,10 +157,12 @@ void invoker::fail(turn& t, const failure& why) noexcept {
         events->actor_failed(t.self(), why);
 }
 
-handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain) noexcept {
+handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain,
+                           bool& deferred) noexcept {
     const auto members = chain.members;
     std::size_t entered = 0;
     handled result;
+    t.suspended_ = false;
     while (entered < members.size()) {
         result = members[entered]->before(t, e);
         if (!result.is_ok())
@@ -159,6 +171,7 @@ handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain) 
     }
     if (entered == members.size())
         result = t.slot_.acts()->receive(t, t.slot_.user_state(), e);
+    deferred = result.what() == handled::kind::deferred;
     while (entered > 0) {
         // The first failure is the one reported; the remaining afters run all the same.
         const bool had_failed = result.what() == handled::kind::failed;
@@ -172,10 +185,21 @@ handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain) 
     return result;
 }
 
+// TC-F15: kept, and tried again when the actor is resumed. Who defers without having suspended the
+// actor, and so without a word on when to go on, waits for resume(self, suspension::await): trying
+// again at once would never end.
+void invoker::defer(turn& t, envelope& e, const handled& why) noexcept {
+    t.slot_.put_back(e);
+    if (!t.suspended_)
+        (void)t.slot_.state().suspend(suspension::await);
+    if (why.what() == handled::kind::failed)
+        fail(t, why.why());  // an `after` did; the message is not consumed by that
+}
+
 std::uint32_t invoker::prologue(turn& t) noexcept {
     if (t.slot_.fresh())
         t.slot_.end_fresh();
-    return run_system(t);
+    return run_system(t, share::continuations_first(t.worker_.system_));
 }
 
 void invoker::refuse_generation(worker& w, slot& s, envelope& e) noexcept {
@@ -211,13 +235,14 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
                 trace(*system.trace_, *e, t.self());
             const middleware_chain* chain =
                 system.chain_.load(actor_scheduler::installed.acquire());
-            const handled done =
-                chain == nullptr ? acts->receive(t, s.user_state(), *e) : run_chain(t, *e, *chain);
+            bool deferred = false;
+            const handled done = chain == nullptr ? acts->receive(t, s.user_state(), *e)
+                                                  : run_chain(t, *e, *chain, deferred);
             if (!done.is_ok()) [[unlikely]] {
-                if (done.what() == handled::kind::deferred) {
-                    // Kept, and tried again when the actor is resumed, or in a later run.
-                    s.put_back(*e);
-                    result.outcome = invoke_outcome::yielded;
+                if (deferred || done.what() == handled::kind::deferred) {
+                    defer(t, *e, done);
+                    result.outcome = invoke_outcome::yielded;  // should it be resumed already
+                    failed = done.what() == handled::kind::failed;
                     break;
                 }
                 fail(t, done.why());
@@ -226,7 +251,7 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
             ++result.processed;
             w.envelopes_.dispose(*e);
             if (s.has_system_messages()) [[unlikely]]
-                budget.count_continuations(run_system(t));
+                budget.count_continuations(run_system(t, budget.continuations_left()));
             if (!s.state().should_process()) [[unlikely]]
                 break;
             if (!budget.go_on(w.lanes_.sends())) [[unlikely]] {
@@ -236,10 +261,12 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
             }
         }
         if (s.state().should_process()) [[likely]]
-            return result;
+            return result;  // continuations left over are seen by the end of the run
     }
     if (s.state().closing())
         result.outcome = invoke_outcome::stopped;
+    else if (s.owes_continuations())
+        result.outcome = invoke_outcome::yielded;
     else
         result.outcome = failed ? invoke_outcome::failed : invoke_outcome::suspended;
     return result;

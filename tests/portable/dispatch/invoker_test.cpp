@@ -276,6 +276,74 @@ TEST(invoker, continuations_count_against_throughput) {
     EXPECT_TRUE(journal().is({2, 3}));
 }
 
+// SQ-4: more of them than a run may handle wait for the next run; other kinds do not wait for them.
+TEST(invoker, continuations_beyond_the_throughput_wait_for_the_next_run) {
+    kernel_rig rig(throughput(2));
+    const mailbox_index a = rig.spawn<system_actor>();
+    const mailbox_index b = rig.spawn<system_actor>();
+    signal_node c[5] = {{system_kind::continuation, 1},
+                        {system_kind::continuation, 2},
+                        {system_kind::continuation, 3},
+                        {system_kind::watch, 4},
+                        {system_kind::continuation, 5}};
+    for (signal_node& one : c)
+        EXPECT_TRUE(rig->send_system(a, one));
+    rig.tell(a, {1});
+    rig.tell(b, {2});
+    EXPECT_TRUE(rig.run_once());
+    EXPECT_TRUE(journal().is({sys + 1, sys + 2, sys + 4, 1}));  // and one user message (IN-2)
+    EXPECT_TRUE(rig.run_once());
+    EXPECT_TRUE(journal().is({2}));  // somebody else's turn
+    EXPECT_TRUE(rig.run_once());
+    EXPECT_TRUE(journal().is({sys + 3, sys + 5}));
+    EXPECT_FALSE(rig.run_once());
+}
+
+// SQ-4: they go on while the actor awaits, and after a user message of the same run.
+TEST(invoker, continuations_left_over_run_though_the_actor_awaits) {
+    kernel_rig rig(throughput(1));
+    const mailbox_index a = rig.spawn<system_actor>();
+    signal_node c[3] = {{system_kind::continuation, 1},
+                        {system_kind::continuation, 2},
+                        {system_kind::continuation, 3}};
+    EXPECT_TRUE(rig->suspend(a, suspension::await));
+    for (signal_node& one : c)
+        EXPECT_TRUE(rig->send_system(a, one));
+    rig.tell(a, {7});
+    EXPECT_EQ(rig.run(), 3u);
+    EXPECT_TRUE(journal().is({sys + 1, sys + 2, sys + 3}));
+    EXPECT_TRUE(rig->resume(a, suspension::await));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({7}));
+}
+
+// SQ-4 and IN-1: those that arrive during a user message share its run's throughput.
+TEST(invoker, continuations_that_arrive_during_a_run_are_bounded_too) {
+    static signal_node c[4] = {{system_kind::continuation, 1},
+                               {system_kind::continuation, 2},
+                               {system_kind::continuation, 3},
+                               {system_kind::continuation, 4}};
+    kernel_rig rig(throughput(3));
+    const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t n) {
+        if (n != 1)
+            return;
+        for (signal_node& one : c)
+            EXPECT_TRUE(t.system().send_system(t.self(), one));
+    });
+    for (signal_node& one : c) {
+        one.done = [](system_message& m) noexcept {
+            journal().add(sys + static_cast<signal_node&>(m).value);
+        };
+    }
+    rig.tell(a, {1, 2, 3});
+    EXPECT_TRUE(rig.run_once());
+    EXPECT_TRUE(journal().is({1, sys + 1, sys + 2}));
+    EXPECT_TRUE(rig.run_once());
+    EXPECT_TRUE(journal().is({sys + 3, sys + 4, 2}));
+    EXPECT_TRUE(rig.run_once());
+    EXPECT_TRUE(journal().is({3}));
+}
+
 // SQ-4: run while suspended by await, held while suspended by supervision, and then in order.
 TEST(invoker, continuations_run_while_awaiting_and_wait_for_supervision) {
     kernel_rig rig;

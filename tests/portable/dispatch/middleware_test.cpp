@@ -79,6 +79,64 @@ TEST(middleware, TC_F15_a_deferred_message_is_kept_and_tried_again_on_resume) {
     EXPECT_EQ(rig.events.letters, 0u);
 }
 
+// TC-F15 and EX-4: who defers and does not say until when is not asked again and again.
+TEST(middleware, a_message_deferred_without_suspending_waits_for_a_resume) {
+    struct {
+        bool holding = true;
+        unsigned asked = 0;
+        verdict before(turn&, envelope&) {
+            ++asked;
+            return holding ? verdict::defer : verdict::proceed;
+        }
+        void after(turn&, envelope&, const handled&) {}
+    } user;
+    middleware_of wrapped(user);
+    middleware* members[] = {&wrapped};
+    const middleware_chain chain{members};
+    kernel_rig rig;
+    rig->set_middleware(&chain);
+    const mailbox_index a = rig.spawn();
+    rig.tell(a, {7, 8});
+    EXPECT_EQ(rig.run(), 1u);
+    rig.tell(a, {9});
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_EQ(user.asked, 1u);
+    user.holding = false;
+    EXPECT_TRUE(rig->resume(a, suspension::await));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({7, 8, 9}));
+}
+
+// IN-5: an `after` that fails does not consume what was deferred.
+TEST(middleware, a_deferred_message_survives_an_after_that_fails) {
+    struct failing final : middleware {
+        handled before(turn&, envelope&) noexcept override { return handled::ok(); }
+        handled after(turn&, envelope&, const handled&) noexcept override {
+            return fails ? handled::failed({"after", nullptr}) : handled::ok();
+        }
+        bool fails = true;
+    } first;
+    chain_of_two two;
+    two.a.defers = 8;
+    two.a.holding = true;
+    middleware* members[] = {&first, &two.first};
+    const middleware_chain chain{members};
+    kernel_rig rig;
+    rig->set_middleware(&chain);
+    const mailbox_index a = rig.spawn();
+    rig.tell(a, {8});
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({101, failed}));
+    first.fails = false;
+    two.a.holding = false;
+    EXPECT_EQ(rig->signal(1), 1u);
+    EXPECT_EQ(rig.run(), 0u);  // supervision decides
+    EXPECT_TRUE(rig->resume(a, suspension::supervision));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({101, 8, 201}));
+    EXPECT_EQ(rig.events.letters, 0u);
+}
+
 TEST(middleware, a_message_deferred_when_its_actor_ends_is_a_dead_letter) {
     kernel_rig rig;
     chain_of_two two;

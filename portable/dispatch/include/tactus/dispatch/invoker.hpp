@@ -36,12 +36,15 @@ public:
 private:
     class share;
 
-    /// Handles all system messages there are; how many continuations were among them.
-    static std::uint32_t run_system(turn& t) noexcept;
+    /// Handles all system messages there are, but not more continuations than it may; returns how
+    /// many of these there were.
+    static std::uint32_t run_system(turn& t, std::uint32_t continuations_max) noexcept;
     static void handle(turn& t, system_message& m) noexcept;
     static void default_system(turn& t, system_message& m) noexcept;
-    [[nodiscard]] static handled run_chain(turn& t, envelope& e,
-                                           const middleware_chain& chain) noexcept;
+    /// `deferred` also when an `after` failed, which the result then says.
+    [[nodiscard]] static handled run_chain(turn& t, envelope& e, const middleware_chain& chain,
+                                           bool& deferred) noexcept;
+    static void defer(turn& t, envelope& e, const handled& why) noexcept;
     static void fail(turn& t, const failure& why) noexcept;
     static void trace(tracer& to, envelope& e, mailbox_index self) noexcept;
     static std::uint32_t prologue(turn& t) noexcept;

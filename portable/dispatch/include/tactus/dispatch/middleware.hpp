@@ -6,6 +6,9 @@
 // message, so a new chain applies from the next message (TC-F18), and no chain costs one predicted
 // branch. `before` is called in order and may defer the message; `after` in reverse order, for
 // those whose `before` was called and did not defer, also when the handler failed.
+//
+// Who defers says when to go on: turn::suspend with a signal or a time. Who does not leaves the
+// actor waiting for resume(actor, suspension::await).
 #pragma once
 
 #include <cstddef>

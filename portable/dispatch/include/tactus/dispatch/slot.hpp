@@ -46,9 +46,14 @@ public:
     }
 
     // Owner only, for the invoker.
-    newest_first held;       // continuations, while supervision holds the actor back
+    newest_first held;       // continuations that wait for supervision, or for the next run
     oldest_first unhandled;  // system messages taken when the actor was closed
     bool waits = false;      // for a signal, a time or room; see suspensions
+    /// Continuations are left for another run, and nothing holds them back.
+    [[nodiscard]] bool owes_continuations() const noexcept {
+        return !held.empty() && state().suspend_count(suspension::supervision) == 0 &&
+               !state().closing();
+    }
 
 private:
     friend struct slot_links;

@@ -47,6 +47,7 @@ private:
     worker& worker_;
     slot& slot_;
     mailbox_index sender_;
+    bool suspended_ = false;  // suspend() was called, since the invoker last looked
 };
 
 inline mailbox_index turn::self() const noexcept {
