@@ -129,9 +129,20 @@ void coordinator::submit(slot& s, worker_lanes* from, const lane_place& place) n
     push({slots_.number_of(s), ticket::issue(s.ticket(), place.where)}, from, place);
 }
 
+// LN-3: a system message may have come between winning the scheduled bit and the ticket; its sender
+// found nothing to promote. So who puts an entry behind others looks once more. What is left is the
+// time a store takes to be seen: a message can still wait in ready then, never be lost.
+void coordinator::look_for_system(lane_entry e, worker_lanes* from) noexcept {
+    slot& s = slots_.at(e.slot);
+    if (s.has_system_messages()) [[unlikely]]
+        promote(s, from);
+}
+
 void coordinator::push(lane_entry e, worker_lanes* from, const lane_place& place) noexcept {
     if (from == nullptr) {
         global_.push(e, place);
+        if (place.where != lane::cancel)
+            look_for_system(e, from);
         made_work();
         return;
     }
@@ -147,6 +158,8 @@ void coordinator::push(lane_entry e, worker_lanes* from, const lane_place& place
         if (place.where == lane::ready)
             from->set(worker_lanes::local_keyed, true);
         from->keyed_.push(e, place);
+        if (place.where != lane::cancel)
+            look_for_system(e, from);
     }
     if (from->shared_)
         made_work();
@@ -170,9 +183,10 @@ void coordinator::push_shared(lane_entry e, worker_lanes& w) noexcept {
             w.ring_.spill_half([&](lane_entry old) { global_.push(old, ready); });
         if (moved == 0) {
             global_.push(e, ready);
-            return;
+            break;
         }
     }
+    look_for_system(e, &w);
 }
 
 void coordinator::publish_later(worker_lanes& w) noexcept {

@@ -10,7 +10,13 @@
 #include "lane_rig.hpp"
 #include "portable_test.hpp"
 
+using tactus::default_priority;
+using tactus::enqueued;
 using tactus::lane;
+using tactus::schedule_hint;
+using tactus::slot;
+using tactus::system_message;
+using tactus::worker_lanes;
 using tactus_test::lane_rig;
 
 // sc-lane-priority-001, INV-SC-01, S1
@@ -108,6 +114,34 @@ TEST(lane_order, a_system_message_moves_a_waiting_mailbox_to_cancel) {
             EXPECT_TRUE(rig.idle());
             EXPECT_EQ(rig.worker().dispatch_count(), 3u);
             EXPECT_EQ(rig.certificate().cancel_dispatches, 2u);
+        }
+    }
+}
+
+// LN-3: a system message that came after the scheduled bit was won and before there was a ticket
+// found nothing to promote; who then puts the mailbox behind others does it.
+TEST(lane_order, LN_3_a_system_message_before_the_ticket_is_not_kept_waiting_in_ready) {
+    struct where {
+        worker_lanes* from;
+        std::uint8_t priority;
+    };
+    lane_rig rig;
+    for (const where w :
+         {where{nullptr, default_priority}, where{&rig.worker(), default_priority},
+          where{&rig.worker(), default_priority - 1}, where{nullptr, default_priority - 1}}) {
+        for (unsigned n = 0; n < 4; ++n)
+            rig.ready(n, w.from);
+        slot& s = rig.at(5);
+        s.set_traits(w.priority, false);
+        system_message m;
+        EXPECT_TRUE(s.state().request_schedule(schedule_hint::user));
+        EXPECT_EQ(s.enqueue_system(m), enqueued::accepted);
+        rig.order().promote(s, nullptr);  // too early
+        rig.order().submit_ready(s, w.from);
+        rig.ready(6, w.from);  // what was next to run, if it was, is behind others now
+        EXPECT_TRUE(rig.takes({5}));
+        (void)s.drain_system();
+        while (rig.take() != lane_rig::nothing) {
         }
     }
 }

@@ -174,6 +174,7 @@ private:
         return !ticket::current(slots_.at(e.slot).ticket(), e.ticket);
     }
     void push(lane_entry e, worker_lanes* from, const lane_place& place) noexcept;
+    void look_for_system(lane_entry e, worker_lanes* from) noexcept;
     void push_ring(lane_entry e, worker_lanes& w) noexcept;
     void push_fresh(lane_entry e, worker_lanes& w) noexcept;
     void share_fresh(worker_lanes& w) noexcept;
