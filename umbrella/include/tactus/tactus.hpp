@@ -21,6 +21,7 @@
 #include <tactus/dispatch/behaviour.hpp>
 #include <tactus/dispatch/certificates.hpp>
 #include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/entry_queue.hpp>
 #include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/executor.hpp>
@@ -52,6 +53,7 @@
 #include <tactus/mailbox/inbox.hpp>
 #include <tactus/mailbox/mailbox.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
+#include <tactus/mailbox/mailbox_options.hpp>
 #include <tactus/mailbox/message_type.hpp>
 #include <tactus/mailbox/state_engine.hpp>
 #include <tactus/mailbox/state_table.hpp>

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dispatcher configuration: where actors run, and how much one run may do (DR-3, EX-9).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <tactus/mailbox/mailbox_options.hpp>
+#include <tactus/time/instant.hpp>
+
+namespace tactus::inline v0 {
+
+/// Which executor supplies the workers (EX-2).
+enum class executor_kind : std::uint8_t {
+    work_stealing_pool,  // a worker per core; the default
+    pinned,              // a thread for one actor
+    thread_pool,         // for handlers that block: a shared queue, grows up to max_workers
+    calling_thread,      // on the thread that sends; for tests
+    inline_tick,         // when the program's own loop says so; bare metal
+    foreign,             // an executor of the application: Boost.Asio
+};
+inline constexpr std::size_t executor_kind_count = 6;
+[[nodiscard]] const char* name_of(executor_kind kind) noexcept;
+
+struct dispatcher_config {
+    executor_kind executor = executor_kind::work_stealing_pool;
+    std::uint32_t workers = 0;                // 0: as many as there are cores
+    std::uint32_t max_workers = 0;            // 0: twice the workers; extra ones when it starves
+    std::optional<std::uint32_t> throughput;  // messages per run, exactly; none: the default rule
+    duration throughput_deadline = duration::max();
+    duration starvation_deadline = duration::from_s(1);
+    duration shutdown_timeout = duration::from_s(1);  // without actors its threads end after this
+    std::string_view mailbox;            // id of the mailbox its actors get; empty: none
+    capability_set mailbox_requirement;  // what the mailboxes of its actors must be able to do
+};
+
+// DR-3
+inline constexpr std::string_view default_dispatcher_id = "tactus.default-dispatcher";
+inline constexpr std::string_view internal_dispatcher_id = "tactus.internal-dispatcher";
+inline constexpr std::string_view blocking_dispatcher_id = "tactus.blocking-dispatcher";
+inline constexpr std::string_view default_mailbox_id = "tactus.default-mailbox";
+
+}  // namespace tactus::inline v0
