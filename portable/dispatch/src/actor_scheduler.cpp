@@ -120,7 +120,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                                 .later_capacity = o.worker_count > 1 ? 1'024U : 1U,
                                 .keyed_capacity = o.keyed_capacity,
                                 .number = 0,
-                                .shared = o.worker_count > 1,
+                                .shared = o.worker_count > 1 || o.visited,
                                 .seed = 0,
                                 .cancel_streak_limit = o.cancel_streak_limit};
     for (std::uint32_t i = 0; i < worker_count_; ++i) {
@@ -129,10 +129,23 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
         workers_[i] = make<worker>(memory_, *this, lanes);
         coordinator_.add_worker(workers_[i]->lanes_);
     }
-    coordinator_.set_visitor(workers_[0]->lanes_);
+    if (lanes.shared)
+        make_visitor(lanes, o.seed);
+    coordinator_.set_visitor(visitor_ != nullptr ? *visitor_ : workers_[0]->lanes_);
     outside_.envelopes.attach(&pool_);
     outside_.slots.attach(&slots_.shared());
     system_table::publish(number_, *this);
+}
+
+// CO-1: lanes that keep nothing, so the smallest there are.
+void actor_scheduler::make_visitor(worker_lanes::options o, std::uint64_t seed) noexcept {
+    o.ring_capacity = 1;
+    o.fresh_capacity = 1;
+    o.later_capacity = 1;
+    o.keyed_capacity = 1;
+    o.number = worker_count_;
+    o.seed = mixed(seed, worker_count_);
+    visitor_ = make<worker_lanes>(memory_, o);
 }
 
 actor_scheduler::~actor_scheduler() {
@@ -144,6 +157,8 @@ actor_scheduler::~actor_scheduler() {
     system_table::withdraw(number_);
     for (std::uint32_t i = 0; i < worker_count_; ++i)
         destroy(memory_, workers_[i]);
+    if (visitor_ != nullptr)
+        destroy(memory_, visitor_);
     memory_.release(workers_, worker_count_ * sizeof(worker*), alignof(worker*));
     system_table::release(number_, slots_.last_generation());
 }

@@ -61,6 +61,8 @@ public:
 
         // Who runs it.
         std::uint32_t worker_count = 1;
+        // One worker: other threads call drain_ready_cycle beside it. With several they may anyway.
+        bool visited = false;
         const clock* time = nullptr;  // null: no deadlines, no `after`, a run is bounded by counts
         std::uint64_t seed = 1;       // of the streams for stealing
 
@@ -396,6 +398,7 @@ private:
     void give_slot(slot& s, worker* w) noexcept;
     void note_slots() noexcept;
     bool run_task(worker& w) noexcept;
+    void make_visitor(worker_lanes::options o, std::uint64_t seed) noexcept;
 
     void resume_suspended(mailbox_index who) noexcept override;
     void suspension_limit(mailbox_index who, suspend_limit_action action) noexcept override;
@@ -420,7 +423,7 @@ private:
     coordinator coordinator_;
     worker** workers_;
     std::uint32_t worker_count_;
-    worker_lanes* visitor_ = nullptr;
+    worker_lanes* visitor_ = nullptr;  // null: visitors share worker 0's
 
     // "installed": what the chain refers to happens before a run that uses it.
     static constexpr port::edge installed{"middleware-installed"};
