@@ -466,9 +466,16 @@ void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& st
     w.slots_.flush();
 }
 
-void actor_scheduler::execute(task& t) noexcept {
-    tasks_.push(t);
+bool actor_scheduler::execute(task& t) noexcept {
+    if (!tasks_.push(t))
+        return false;
     coordinator_.made_work();
+    return true;
+}
+
+void actor_scheduler::drop(task& t) noexcept {
+    dropped_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
+    t.dropped();
 }
 
 // ---- life cycle
@@ -479,6 +486,7 @@ void actor_scheduler::begin_stop() noexcept {
         return;
     phase_.store(static_cast<std::uint32_t>(system_phase::stopping), std::memory_order_relaxed);
     slot_limit_.store(0, std::memory_order_relaxed);
+    tasks_.close();
     phase_.store(static_cast<std::uint32_t>(system_phase::draining), std::memory_order_relaxed);
 }
 
@@ -501,6 +509,8 @@ void actor_scheduler::finish_stop(worker& w) noexcept {
             break;
         }
     }
+    while (task* t = tasks_.pop())
+        drop(*t);
     phase_.store(static_cast<std::uint32_t>(system_phase::stopped), std::memory_order_relaxed);
     system_table::publish(number_, *this);  // references find it, and that it takes nothing
 }

@@ -150,8 +150,8 @@ TEST(kernel_exceptions, TC_M40_a_task_that_throws_releases_the_guard) {
     kernel_rig rig;
     task_of throwing([] { throw 1; });
     task_of fine([] { journal().add(1); });
-    rig->execute(throwing);
-    rig->execute(fine);
+    EXPECT_TRUE(rig->execute(throwing));
+    EXPECT_TRUE(rig->execute(fine));
     EXPECT_TRUE(rig.run_once());
     EXPECT_TRUE(rig.run_once());
     EXPECT_TRUE(journal().is({1}));

@@ -201,8 +201,16 @@ public:
     /// Runs until `stop` is set; sleeps when there is nothing. The worker's thread.
     void run_until(worker& w, const port::atomic<std::uint32_t>& stop) noexcept;
     void wake_workers() noexcept { coordinator_.wake_all(); }
-    /// Runs a task on some worker. From any thread.
-    void execute(task& t) noexcept;
+    /// Runs a task on some worker. False when the system is being stopped: then the task is still
+    /// the caller's. From any thread.
+    [[nodiscard]] bool execute(task& t) noexcept;
+    /// Says that a task will never be run: counted, and it is told so.
+    void drop(task& t) noexcept;
+    /// Tasks that were never run: those that still waited when the system ended, and those given to
+    /// drop.
+    [[nodiscard]] std::uint32_t dropped_task_count() const noexcept {
+        return dropped_tasks_.load(std::memory_order_relaxed);
+    }
     /// Tasks whose code threw.
     [[nodiscard]] std::uint32_t failed_task_count() const noexcept {
         return failed_tasks_.load(std::memory_order_relaxed);
@@ -217,7 +225,8 @@ public:
     void begin_stop() noexcept;
     /// Nothing waits any more (and no worker runs, which the executor knows).
     [[nodiscard]] bool drained() const noexcept { return !coordinator_.has_work(nullptr); }
-    /// Closes everything that is left. Requires: no worker runs; `w` is bound by the caller.
+    /// Closes everything that is left, and drops the tasks. Requires: no worker runs; `w` is bound
+    /// by the caller.
     void finish_stop(worker& w) noexcept;
 
     // ---- parts
@@ -430,6 +439,7 @@ private:
     port::atomic<const middleware_chain*> chain_{nullptr};
     port::atomic<std::uint32_t> phase_{0};
     port::atomic<std::uint32_t> failed_tasks_{0};
+    port::atomic<std::uint32_t> dropped_tasks_{0};
     task_queue tasks_;
     outside outside_;
 };

@@ -41,7 +41,7 @@ public:
 
     [[nodiscard]] worker_lanes& lanes() noexcept { return lanes_; }
     [[nodiscard]] const worker_lanes& lanes() const noexcept { return lanes_; }
-    [[nodiscard]] actor_scheduler& system() noexcept { return system_; }
+    [[nodiscard]] actor_scheduler& system() const noexcept { return system_; }
     [[nodiscard]] envelope_cache& envelopes() noexcept { return envelopes_; }
     [[nodiscard]] slot_cache& slots() noexcept { return slots_; }
 
