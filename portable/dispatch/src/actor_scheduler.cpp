@@ -34,7 +34,9 @@ registry::options registry_options(const actor_scheduler::options& o, std::uint3
                                    std::uint32_t first_generation) noexcept {
     return {.memory = o.slot_memory,
             .capacity = o.slot_capacity,
-            .magazine_size = o.slot_magazine,
+            // Those of the other workers, and the one for everybody else.
+            .magazine_size = o.slot_magazine ? *o.slot_magazine
+                                             : shared_magazine(o.slot_capacity, o.worker_count, 32),
             .system_number = number,
             .first_generation = first_generation};
 }
@@ -81,7 +83,9 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
       pool_({.memory = o.envelope_memory,
              .capacity = o.envelope_capacity,
              .reserve_for_system = o.reserve_for_system,
-             .magazine_size = o.envelope_magazine,
+             .magazine_size = o.envelope_magazine
+                                  ? *o.envelope_magazine
+                                  : shared_magazine(o.envelope_capacity, o.worker_count, 128),
              .large_payloads = o.large_payloads}),
       memory_(*o.memory),
       time_(o.time),

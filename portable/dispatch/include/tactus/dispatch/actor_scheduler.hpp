@@ -56,8 +56,10 @@ public:
         std::uint32_t slot_capacity = 0;
         std::uint32_t envelope_capacity = 0;
         std::uint32_t reserve_for_system = 10;
-        std::uint32_t slot_magazine = 32;
-        std::uint32_t envelope_magazine = 128;
+        // How many free ones a thread keeps, twice. None: at most 32 and 128, and so few that a
+        // quarter of the capacity at the most lies with threads that do not need it. 0: none.
+        std::optional<std::uint32_t> slot_magazine = {};
+        std::optional<std::uint32_t> envelope_magazine = {};
 
         // Who runs it.
         std::uint32_t worker_count = 1;
