@@ -45,8 +45,14 @@ registry::options registry_options(const actor_scheduler::options& o, std::uint3
 
 const char* name_of(sent result) noexcept {
     static constexpr const char* names[] = {"accepted", "pool_exhausted", "recipient_terminated",
-                                            "shutdown", "no_system"};
+                                            "shutdown", "no_system",      "construction_failed"};
     return names[static_cast<std::size_t>(result)];
+}
+const char* name_of(user_code where) noexcept {
+    static constexpr const char* names[] = {
+        "enqueue_middleware", "spawn_middleware", "tracer",
+        "governor",           "load_probe",       "kernel_events"};
+    return names[static_cast<std::size_t>(where)];
 }
 const char* name_of(system_phase phase) noexcept {
     static constexpr const char* names[] = {"running", "stopping", "draining", "stopped"};
@@ -56,7 +62,7 @@ const char* name_of(dead_letter_cause cause) noexcept {
     static constexpr const char* names[dead_letter_cause_count] = {
         "mailbox_full",         "mailbox_timeout",  "would_block",       "pool_exhausted",
         "recipient_terminated", "wrong_generation", "scheduler_failure", "shutdown",
-        "stash_overflow",       "explicit",         "serialization"};
+        "stash_overflow",       "explicit",         "serialization",     "construction_failed"};
     return names[static_cast<std::size_t>(cause)];
 }
 
@@ -179,6 +185,8 @@ dead_letter_cause actor_scheduler::cause_of(sent why) noexcept {
         return dead_letter_cause::pool_exhausted;
     case sent::shutdown:
         return dead_letter_cause::shutdown;
+    case sent::construction_failed:
+        return dead_letter_cause::construction_failed;
     default:
         return dead_letter_cause::recipient_terminated;
     }

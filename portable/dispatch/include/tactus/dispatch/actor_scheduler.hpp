@@ -121,7 +121,7 @@ public:
     }
 
     /// Sends; what cannot be delivered becomes a dead letter. Never blocks, never fails towards the
-    /// caller. From any thread.
+    /// caller: a constructor of the message that throws loses it (message_lost). From any thread.
     template <class M>
     static void tell(mailbox_index to, M&& message, const send_options& o = {}) noexcept {
         if (worker* w = worker::current(); w != nullptr) {
@@ -131,8 +131,8 @@ public:
         tell_from_outside(to, std::forward<M>(message), o);
     }
     /// Sends, and says what came of it. `message` is as it was unless it was accepted; only a type
-    /// that cannot be move-assigned stays moved from when the mailbox was closed at the last
-    /// moment.
+    /// that cannot be move-assigned, or throws then, stays moved from when the mailbox was closed
+    /// at the last moment, and one that throws when it is moved is as it left itself.
     template <class M>
     [[nodiscard]] static sent try_tell(mailbox_index to, M&& message,
                                        const send_options& o = {}) noexcept {
@@ -148,7 +148,7 @@ public:
     template <class M>
     void tell_from(worker& w, mailbox_index to, M&& message, const send_options& o) noexcept {
         using type = std::remove_cvref_t<M>;
-        if constexpr (envelope::fits<type>(0)) {
+        if constexpr (envelope::fits<type>(0) && std::is_nothrow_constructible_v<type, M>) {
             // The short way: one of ours, alive, an envelope at hand, nothing special.
             const std::uint32_t number = to.slot - w.first_slot_;
             if (number < slot_limit_.load(std::memory_order_relaxed) && !watched_ &&
@@ -306,12 +306,10 @@ private:
         if (e == nullptr) [[unlikely]]
             return sent::pool_exhausted;
         const std::uint32_t extras = o.deadline != 0 ? std::uint32_t{envelope::has_deadline} : 0U;
-        if (!e->emplace<type>(std::forward<M>(message), pool_.large_payloads(),
-                              watched_ ? extras | envelope::has_span : extras)) [[unlikely]] {
-            e->flags.write(0);
-            give_envelope(w, *e);
-            return sent::pool_exhausted;
-        }
+        if (const sent failed = put<type>(w, *e, std::forward<M>(message),
+                                          watched_ ? extras | envelope::has_span : extras);
+            failed != sent::accepted) [[unlikely]]
+            return failed;
         e->sender.write(o.sender);
         e->generation.write(to.generation);
         if (extras != 0) [[unlikely]]
@@ -335,6 +333,27 @@ private:
         return give_back(w, *e, std::forward<M>(message));
     }
 
+    /// Puts a message into an envelope of ours; when that fails, gives the envelope back and says
+    /// why. The constructor is the user's code (UP-4), and nothing is committed before it is done.
+    template <class Type, class M>
+    [[nodiscard]] sent put(worker* w, envelope& e, M&& message, std::uint32_t extras) noexcept {
+        sent result = sent::accepted;
+        const auto emplace = [&] {
+            if (!e.emplace<Type>(std::forward<M>(message), pool_.large_payloads(), extras))
+                [[unlikely]]
+                result = sent::pool_exhausted;
+        };
+        if constexpr (std::is_nothrow_constructible_v<Type, M>)
+            emplace();
+        else if (!call_user(emplace).is_ok())
+            result = sent::construction_failed;
+        if (result != sent::accepted) [[unlikely]] {
+            e.flags.write(0);
+            give_envelope(w, e);
+        }
+        return result;
+    }
+
     template <class M>
     [[gnu::noinline]] void tell_slowly(worker& w, mailbox_index to, M&& message,
                                        const send_options& o) noexcept {
@@ -355,8 +374,13 @@ private:
         using type = std::remove_cvref_t<M>;
         if constexpr (std::is_rvalue_reference_v<M&&> &&
                       !std::is_const_v<std::remove_reference_t<M>> &&
-                      std::is_move_assignable_v<type>)
-            message = std::move(*static_cast<type*>(e.payload()));
+                      std::is_move_assignable_v<type>) {
+            const auto move_back = [&] { message = std::move(*static_cast<type*>(e.payload())); };
+            if constexpr (std::is_nothrow_move_assignable_v<type>)
+                move_back();
+            else
+                (void)call_user(move_back);
+        }
         dispose(w, e);
         return sent::recipient_terminated;
     }
@@ -376,14 +400,10 @@ private:
                      sent why) noexcept {
         using type = std::remove_cvref_t<M>;
         const dead_letter_cause cause = cause_of(why);
-        envelope* e =
-            events_ == nullptr || why == sent::pool_exhausted ? nullptr : take_envelope(w);
-        if (e != nullptr && !e->emplace<type>(std::forward<M>(message), pool_.large_payloads())) {
-            e->flags.write(0);
-            give_envelope(w, *e);
-            e = nullptr;
-        }
-        if (e == nullptr) {
+        const bool shown =
+            events_ != nullptr && why != sent::pool_exhausted && why != sent::construction_failed;
+        envelope* e = shown ? take_envelope(w) : nullptr;
+        if (e == nullptr || put<type>(w, *e, std::forward<M>(message), 0) != sent::accepted) {
             message_lost(to, message_type_of<type>, cause);
             return;
         }

@@ -30,6 +30,7 @@ enum class sent : std::uint8_t {
     recipient_terminated,  // the reference is stale, or the mailbox closed
     shutdown,              // the system takes nothing any more
     no_system,             // there is no such system, or not any more
+    construction_failed,   // the message's copy or move constructor threw
 };
 [[nodiscard]] const char* name_of(sent result) noexcept;
 
