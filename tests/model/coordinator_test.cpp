@@ -120,6 +120,34 @@ TACTUS_MODEL_TEST(coordinator, CO4_the_waker_is_replaced_under_a_submission,
     model::require(r.order.register_ready(r.actors[0]));
 }
 
+// CO-1: who withdraws its waker may end it: nobody wakes it any more, and a wake that was under way
+// is over. The waker's memory is watched.
+TACTUS_MODEL_TEST(coordinator, CO1_a_withdrawn_waker_is_not_woken, scenario::every_interleaving()) {
+    rig r;
+    auto* w = model::make<sleeping_waker>();
+    w->prepare();
+    model::thread submitter([&] { model::require(r.order.register_ready(r.actors[0])); });
+    (void)r.order.poll_wait_signal(*w);
+    (void)r.order.withdraw_signal(*w);
+    model::dispose(w);
+}
+
+// CO-1: also when another has replaced it meanwhile, and when both are withdrawn at once.
+TACTUS_MODEL_TEST(coordinator, CO1_two_withdraw_under_two_submissions, scenario::preempted(2)) {
+    rig r;
+    const auto poll_and_withdraw = [&] {
+        auto* w = model::make<sleeping_waker>();
+        w->prepare();
+        (void)r.order.poll_wait_signal(*w);
+        (void)r.order.withdraw_signal(*w);
+        model::dispose(w);
+    };
+    model::thread a(poll_and_withdraw);
+    model::thread b(poll_and_withdraw);
+    model::thread submitter([&] { model::require(r.order.register_ready(r.actors[0])); });
+    model::require(r.order.register_ready(r.actors[1]));
+}
+
 // The waker is made, used and gone before the next one; none is woken when its owner has left.
 TACTUS_MODEL_TEST(coordinator, CO4_a_waker_made_in_another_thread, scenario::every_interleaving()) {
     rig r;

@@ -57,7 +57,7 @@ void a_task_for_a_worker_about_to_sleep() {
     port::atomic<std::uint32_t> stop{0};
     tactus::task_of t([&] { stop.store(1, std::memory_order_relaxed); });
     model::thread worker([&] { r.system.run_until(r.system.worker_at(0), stop); });
-    r.system.execute(t);
+    model::require(r.system.execute(t));
 }
 
 /// Tells somebody that it was called.
@@ -84,7 +84,7 @@ void a_task_that_waits_for_an_actor() {
     });
     model::thread first([&] { r.system.run_until(r.system.worker_at(0), stop); });
     model::thread second([&] { r.system.run_until(r.system.worker_at(1), stop); });
-    r.system.execute(t);
+    model::require(r.system.execute(t));
     actor_scheduler::tell(a, note{0});
 }
 

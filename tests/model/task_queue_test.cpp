@@ -39,7 +39,7 @@ void pushed_and_popped(unsigned poppers) {
             b.emplace(pop);
         for (numbered& t : tasks) {
             t.payload.write(1);
-            queue.push(t);
+            model::require(queue.push(t));
         }
         pop();
     }
@@ -49,6 +49,28 @@ void pushed_and_popped(unsigned poppers) {
 }
 
 }  // namespace
+
+// CO-5: a task that races the close is refused, or is there when it was closed.
+TACTUS_MODEL_TEST(task_queue, CO5_nothing_is_left_behind_by_a_close,
+                  scenario::every_interleaving()) {
+    tactus::task_queue queue;
+    std::array<numbered, 2> tasks;
+    std::array<bool, 2> taken{};
+    {
+        model::thread submitter([&] {
+            for (std::size_t i = 0; i < tasks.size(); ++i) {
+                tasks[i].payload.write(1);
+                taken[i] = queue.push(tasks[i]);
+            }
+        });
+        queue.close();
+        while (tactus::task* t = queue.pop())
+            (void)t->run();
+    }
+    model::require(queue.empty(), "nobody would look again");
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+        model::require(tasks[i].runs == (taken[i] ? 1U : 0U));
+}
 
 TACTUS_MODEL_TEST(task_queue, MC3_each_task_once, scenario::every_interleaving()) {
     pushed_and_popped(1);

@@ -11,6 +11,8 @@
 namespace tactus::inline v0::runtime {
 namespace {
 
+TACTUS_CHECK_MODULE("work_stealing_pool");
+
 constexpr std::size_t name_max = 15;  // what Linux keeps
 
 std::string thread_name(const std::string& prefix, std::uint32_t number) {
@@ -69,12 +71,18 @@ void work_stealing_pool::join() {
 }
 
 bool work_stealing_pool::shut_down(std::chrono::nanoseconds limit) {
+    using steady = std::chrono::steady_clock;
     if (threads_.empty())
         return true;
+    const worker* own = worker::current();
+    TACTUS_CHECK(1, own == nullptr || &own->system() != &system_);
     system_.begin_stop();
-    const auto until = std::chrono::steady_clock::now() + limit;
+    // For ever is a limit too.
+    const steady::time_point now = steady::now();
+    const steady::time_point until =
+        limit < steady::time_point::max() - now ? now + limit : steady::time_point::max();
     bool in_time = drained();
-    while (!in_time && std::chrono::steady_clock::now() < until) {
+    while (!in_time && steady::now() < until) {
         std::this_thread::sleep_for(std::chrono::microseconds(200));
         in_time = drained();
     }

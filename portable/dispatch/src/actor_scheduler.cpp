@@ -34,7 +34,9 @@ registry::options registry_options(const actor_scheduler::options& o, std::uint3
                                    std::uint32_t first_generation) noexcept {
     return {.memory = o.slot_memory,
             .capacity = o.slot_capacity,
-            .magazine_size = o.slot_magazine,
+            // Those of the other workers, and the one for everybody else.
+            .magazine_size = o.slot_magazine ? *o.slot_magazine
+                                             : shared_magazine(o.slot_capacity, o.worker_count, 32),
             .system_number = number,
             .first_generation = first_generation};
 }
@@ -43,8 +45,14 @@ registry::options registry_options(const actor_scheduler::options& o, std::uint3
 
 const char* name_of(sent result) noexcept {
     static constexpr const char* names[] = {"accepted", "pool_exhausted", "recipient_terminated",
-                                            "shutdown", "no_system"};
+                                            "shutdown", "no_system",      "construction_failed"};
     return names[static_cast<std::size_t>(result)];
+}
+const char* name_of(user_code where) noexcept {
+    static constexpr const char* names[] = {
+        "enqueue_middleware", "spawn_middleware", "tracer",
+        "governor",           "load_probe",       "kernel_events"};
+    return names[static_cast<std::size_t>(where)];
 }
 const char* name_of(system_phase phase) noexcept {
     static constexpr const char* names[] = {"running", "stopping", "draining", "stopped"};
@@ -54,7 +62,7 @@ const char* name_of(dead_letter_cause cause) noexcept {
     static constexpr const char* names[dead_letter_cause_count] = {
         "mailbox_full",         "mailbox_timeout",  "would_block",       "pool_exhausted",
         "recipient_terminated", "wrong_generation", "scheduler_failure", "shutdown",
-        "stash_overflow",       "explicit",         "serialization"};
+        "stash_overflow",       "explicit",         "serialization",     "construction_failed"};
     return names[static_cast<std::size_t>(cause)];
 }
 
@@ -81,7 +89,9 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
       pool_({.memory = o.envelope_memory,
              .capacity = o.envelope_capacity,
              .reserve_for_system = o.reserve_for_system,
-             .magazine_size = o.envelope_magazine,
+             .magazine_size = o.envelope_magazine
+                                  ? *o.envelope_magazine
+                                  : shared_magazine(o.envelope_capacity, o.worker_count, 128),
              .large_payloads = o.large_payloads}),
       memory_(*o.memory),
       time_(o.time),
@@ -120,7 +130,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                                 .later_capacity = o.worker_count > 1 ? 1'024U : 1U,
                                 .keyed_capacity = o.keyed_capacity,
                                 .number = 0,
-                                .shared = o.worker_count > 1,
+                                .shared = o.worker_count > 1 || o.visited,
                                 .seed = 0,
                                 .cancel_streak_limit = o.cancel_streak_limit};
     for (std::uint32_t i = 0; i < worker_count_; ++i) {
@@ -129,10 +139,23 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
         workers_[i] = make<worker>(memory_, *this, lanes);
         coordinator_.add_worker(workers_[i]->lanes_);
     }
-    coordinator_.set_visitor(workers_[0]->lanes_);
+    if (lanes.shared)
+        make_visitor(lanes, o.seed);
+    coordinator_.set_visitor(visitor_ != nullptr ? *visitor_ : workers_[0]->lanes_);
     outside_.envelopes.attach(&pool_);
     outside_.slots.attach(&slots_.shared());
     system_table::publish(number_, *this);
+}
+
+// CO-1: lanes that keep nothing, so the smallest there are.
+void actor_scheduler::make_visitor(worker_lanes::options o, std::uint64_t seed) noexcept {
+    o.ring_capacity = 1;
+    o.fresh_capacity = 1;
+    o.later_capacity = 1;
+    o.keyed_capacity = 1;
+    o.number = worker_count_;
+    o.seed = mixed(seed, worker_count_);
+    visitor_ = make<worker_lanes>(memory_, o);
 }
 
 actor_scheduler::~actor_scheduler() {
@@ -144,6 +167,8 @@ actor_scheduler::~actor_scheduler() {
     system_table::withdraw(number_);
     for (std::uint32_t i = 0; i < worker_count_; ++i)
         destroy(memory_, workers_[i]);
+    if (visitor_ != nullptr)
+        destroy(memory_, visitor_);
     memory_.release(workers_, worker_count_ * sizeof(worker*), alignof(worker*));
     system_table::release(number_, slots_.last_generation());
 }
@@ -160,6 +185,8 @@ dead_letter_cause actor_scheduler::cause_of(sent why) noexcept {
         return dead_letter_cause::pool_exhausted;
     case sent::shutdown:
         return dead_letter_cause::shutdown;
+    case sent::construction_failed:
+        return dead_letter_cause::construction_failed;
     default:
         return dead_letter_cause::recipient_terminated;
     }
@@ -452,9 +479,16 @@ void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& st
     w.slots_.flush();
 }
 
-void actor_scheduler::execute(task& t) noexcept {
-    tasks_.push(t);
+bool actor_scheduler::execute(task& t) noexcept {
+    if (!tasks_.push(t))
+        return false;
     coordinator_.made_work();
+    return true;
+}
+
+void actor_scheduler::drop(task& t) noexcept {
+    dropped_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
+    t.dropped();
 }
 
 // ---- life cycle
@@ -465,6 +499,7 @@ void actor_scheduler::begin_stop() noexcept {
         return;
     phase_.store(static_cast<std::uint32_t>(system_phase::stopping), std::memory_order_relaxed);
     slot_limit_.store(0, std::memory_order_relaxed);
+    tasks_.close();
     phase_.store(static_cast<std::uint32_t>(system_phase::draining), std::memory_order_relaxed);
 }
 
@@ -487,6 +522,8 @@ void actor_scheduler::finish_stop(worker& w) noexcept {
             break;
         }
     }
+    while (task* t = tasks_.pop())
+        drop(*t);
     phase_.store(static_cast<std::uint32_t>(system_phase::stopped), std::memory_order_relaxed);
     system_table::publish(number_, *this);  // references find it, and that it takes nothing
 }

@@ -17,7 +17,7 @@ coordinator::coordinator(const options& o) noexcept
       load_(o.load),
       events_(o.events),
       tasks_(o.tasks),
-      worker_capacity_(o.worker_count + 1),
+      worker_capacity_(o.worker_count),
       cancel_streak_limit_(o.cancel_streak_limit > 0 ? o.cancel_streak_limit : 1),
       timed_streak_limit_(o.timed_streak_limit),
       next_streak_limit_(o.next_streak_limit),
@@ -41,18 +41,18 @@ coordinator::~coordinator() {
 
 void coordinator::add_worker(worker_lanes& w) noexcept {
     TACTUS_CHECK(3, worker_count_ < worker_capacity_);
+    prepare(w);
+    workers_[worker_count_++] = &w;
+}
+
+void coordinator::prepare(worker_lanes& w) const noexcept {
     w.set(worker_lanes::always_slowly,
           advice_ != nullptr || certify_schedule_ || every_dispatch_reads_clock_);
-    workers_[worker_count_++] = &w;
 }
 
 void coordinator::set_visitor(worker_lanes& w) noexcept {
     visitor_ = &w;
-    for (std::uint32_t i = 0; i < worker_count_; ++i) {
-        if (workers_[i] == &w)
-            return;
-    }
-    add_worker(w);
+    prepare(w);
 }
 
 // ---- by index
@@ -111,14 +111,38 @@ bool coordinator::poll_wait_signal(waker& w) noexcept {
     return true;
 }
 
+bool coordinator::withdraw_signal(waker& w) noexcept {
+    waker* mine = &w;
+    if (waiter_.compare_exchange_strong(mine, nullptr, std::memory_order_relaxed,
+                                        std::memory_order_relaxed))
+        return true;  // as it was: nobody has seen it
+    // Whoever took it counted itself before, and every write since was a read-modify-write. Others
+    // are waited for too, which does no harm.
+    (void)waiter_.load(signal.acquire());
+    for (;;) {
+        const std::uint32_t calls = waking_.load(woken.acquire());
+        if (calls == 0) {
+            port::wake_one(waking_);  // somebody else may wait for the same
+            return false;
+        }
+        (void)port::wait_on(waking_, calls, -1);
+    }
+}
+
 // ---- submitting
 
 void coordinator::made_work() noexcept {
-    if (waiter_.load(signal.seq_cst()) != nullptr) [[unlikely]] {
-        if (waker* w = waiter_.exchange(nullptr, signal.acquire()))
-            w->wake();
-    }
+    if (waiter_.load(signal.seq_cst()) != nullptr) [[unlikely]]
+        wake_waiter();
     idle_.work_made();
+}
+
+void coordinator::wake_waiter() noexcept {
+    waking_.fetch_add(1, std::memory_order_relaxed);  // published by the exchange
+    if (waker* w = waiter_.exchange(nullptr, signal.acq_rel()))
+        w->wake();
+    waking_.fetch_sub(1, woken.release());
+    port::wake_one(waking_);
 }
 
 void coordinator::submit(slot& s, worker_lanes* from, const lane_place& place) noexcept {
@@ -433,7 +457,7 @@ slot* coordinator::steal(worker_lanes& w) noexcept {
     }
     if (!any)
         return nullptr;
-    const auto others = worker_count_ - 1;
+    const auto others = visits(w) ? worker_count_ : worker_count_ - 1;
     const auto start = static_cast<std::uint32_t>(w.rng_.below(others));
     // The others in ascending order, w left out, circular from the drawn one.
     const auto victim = [&](std::uint32_t i) -> worker_lanes& {
@@ -477,10 +501,14 @@ slot* coordinator::steal_from(worker_lanes& victim, worker_lanes& w) noexcept {
         else
             push_ring(e, w);
     };
-    const std::uint32_t room = w.ring_.capacity() - w.ring_.size();
-    victim.ring_.steal_half(room, keep);
+    const std::uint32_t room = visits(w) ? 1 : w.ring_.capacity() - w.ring_.size();
+    while (victim.ring_.steal_half(room, keep) != 0 && first == nullptr) {
+        // All of them were left behind.
+    }
     if (first != nullptr)
         return first;
+    if (visits(w))
+        return first_current(w, [&] { return victim.keyed_.try_pop(lane::ready); });
     for (std::uint32_t n = 0; n < steal_batch_; ++n) {
         const lane_entry e = victim.keyed_.try_pop(lane::ready);
         if (!e.valid())
@@ -581,6 +609,8 @@ std::uint64_t coordinator::deadline_misses() const noexcept {
     std::uint64_t sum = 0;
     for (std::uint32_t i = 0; i < worker_count_; ++i)
         sum += workers_[i]->deadline_misses_;
+    if (visitor_ != nullptr && visits(*visitor_))
+        sum += visitor_->deadline_misses_;
     return sum;
 }
 

@@ -31,6 +31,7 @@ std::size_t inline_tick::run_until_idle(std::size_t max) noexcept {
 }
 
 void inline_tick::shut_down(std::size_t max) noexcept {
+    TACTUS_CHECK(2, !running_);  // what runs now could not be closed
     system_.begin_stop();
     (void)run_until_idle(max);
     worker& w = system_.worker_at(0);

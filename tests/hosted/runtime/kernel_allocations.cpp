@@ -98,6 +98,40 @@ struct sleeper_actor {
     }
 };
 
+/// Four sources send to one sink; the last message of the last one is the end.
+struct fan_in {
+    struct mark {};
+    struct sink {
+        std::uint32_t ends = 0;
+        void receive(turn&, envelope& e) {
+            if (e.get_if<countdown>() == nullptr)
+                return;
+            if (++ends == sources) {
+                ends = 0;
+                done.store(1);
+            }
+        }
+    };
+    struct source {
+        mailbox_index to;
+        void receive(turn& t, envelope& e) {
+            const countdown c = *e.get_if<countdown>();
+            if (c.left == 0) {
+                t.send(to, c);
+                return;
+            }
+            t.send(to, mark{});
+            t.send(t.self(), countdown{c.left - 1});
+        }
+    };
+    static constexpr std::uint32_t sources = 4;
+    mailbox_index from[sources];
+    void receive(turn& t, envelope& e) {
+        for (const mailbox_index s : from)
+            t.send(s, countdown{e.get_if<countdown>()->left / sources});
+    }
+};
+
 void run(mailbox_index to, std::uint32_t rounds) {
     done.store(0);
     actor_scheduler::tell(to, countdown{rounds});
@@ -113,12 +147,17 @@ int main() {
     const mailbox_index ping = *rig.system.spawn<passer>({}, echo);
     const mailbox_index tree = *rig.system.spawn<spawner>({});
     const mailbox_index sleepy = *rig.system.spawn<sleeper_actor>({});
+    fan_in many;
+    const mailbox_index sink = *rig.system.spawn<fan_in::sink>({});
+    for (mailbox_index& source : many.from)
+        source = *rig.system.spawn<fan_in::source>({}, sink);
+    const mailbox_index fan = *rig.system.spawn<fan_in>({}, many);
     bool good = true;
     // The first round warms everything up; memory that came with it stays.
     for (int round = 0; round < 3; ++round) {
         for (const auto& [name, to] :
-             {std::pair{"ping-pong", ping}, std::pair{"spawn and stop", tree},
-              std::pair{"suspend and signal", sleepy}}) {
+             {std::pair{"ping-pong", ping}, std::pair{"fan-in", fan},
+              std::pair{"spawn and stop", tree}, std::pair{"suspend and signal", sleepy}}) {
             allocations.store(0);
             counting.store(true);
             run(to, tactus_test::under_sanitizer ? 2'000 : 50'000);

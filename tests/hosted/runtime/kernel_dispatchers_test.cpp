@@ -59,24 +59,75 @@ TEST(kernel_dispatchers, C_DSP_2_a_slow_message_is_never_run_beside_another) {
     EXPECT_EQ(overlaps.load(), 0);
 }
 
+namespace {
+
+std::atomic<bool> blocks{false};
+std::atomic<bool> release_blocked{false};
+std::vector<mailbox_index> receivers;
+std::atomic<std::uint64_t> received{0};
+
+/// Sends to all receivers, when told to with 2; then blocks, with 1 or 2.
+struct blocking {
+    void receive(turn& t, envelope& e) {
+        const int what = *e.get_if<int>();
+        if (what >= 2) {
+            for (const mailbox_index to : receivers)
+                t.send(to, 1);
+        }
+        if (what == 3)
+            return;
+        blocks = true;
+        while (!release_blocked.load())
+            std::this_thread::sleep_for(1ms);
+    }
+};
+
+struct blocked_rig : pool_rig {
+    blocked_rig() : pool_rig(2) {
+        blocks = false;
+        release_blocked = false;
+        receivers.clear();
+        received = 0;
+        for (int i = 0; i < 20; ++i)
+            receivers.push_back(*system.spawn<tactus_test::counting_actor>({}, &received));
+        for (const mailbox_index to : receivers)
+            actor_scheduler::tell(to, 1);  // not fresh any more
+        EXPECT_TRUE(reaches(20));
+        first = *system.spawn<blocking>({});
+    }
+    ~blocked_rig() { release_blocked = true; }
+    bool reaches(std::uint64_t n) {
+        return until([&] { return received.load() >= n; });
+    }
+    mailbox_index first;
+};
+
+}  // namespace
+
 // C-DSP-10
 TEST(kernel_dispatchers, C_DSP_10_one_that_blocks_does_not_hold_up_another) {
-    static std::atomic<bool> release{false};
-    release = false;
-    struct blocking {
-        void receive(turn&, envelope&) {
-            while (!release.load())
-                std::this_thread::sleep_for(1ms);
-        }
-    };
-    std::atomic<std::uint64_t> count{0};
-    pool_rig rig(2);
-    actor_scheduler::tell(*rig.system.spawn<blocking>({}), 1);
-    std::this_thread::sleep_for(5ms);
-    for (int i = 0; i < 20; ++i)
-        actor_scheduler::tell(*rig.system.spawn<tactus_test::counting_actor>({}, &count), 1);
-    EXPECT_TRUE(until([&] { return count.load() == 20; }));
-    release = true;
+    blocked_rig rig;
+    actor_scheduler::tell(rig.first, 1);
+    ASSERT_TRUE(until([&] { return blocks.load(); }));
+    for (const mailbox_index to : receivers)
+        actor_scheduler::tell(to, 1);
+    EXPECT_TRUE(rig.reaches(40));
+    // From inside: another actor sends while the first one blocks.
+    actor_scheduler::tell(*rig.system.spawn<blocking>({}), 3);
+    EXPECT_TRUE(rig.reaches(60));
+    EXPECT_FALSE(release_blocked.load());
+}
+
+// C-DSP-10, LN-11: what the blocked one sent itself runs elsewhere; all but the mailbox it made
+// ready last, which waits in its worker's next place and is not stolen.
+TEST(kernel_dispatchers, C_DSP_10_what_it_sent_before_it_blocked_runs_elsewhere) {
+    blocked_rig rig;
+    actor_scheduler::tell(rig.first, 2);
+    ASSERT_TRUE(until([&] { return blocks.load(); }));
+    EXPECT_TRUE(rig.reaches(20 + receivers.size() - 1));
+    EXPECT_FALSE(release_blocked.load());
+    release_blocked = true;
+    EXPECT_TRUE(rig.reaches(40));
 }
 
 namespace {
@@ -135,6 +186,32 @@ TEST(kernel_dispatchers, C_DSP_12_beyond_its_deadline_an_actor_lets_another_run)
     EXPECT_TRUE(until([&] { return logged.load() == 5; }));
     EXPECT_TRUE(rig.pool->shut_down(10s));
     EXPECT_EQ(log_of_one_worker, (std::vector<int>{1, 2, 1, 2, 1}));
+}
+
+// C-DSP-12, IN-2: the same for messages from outside: who has had a run waits behind them.
+TEST(kernel_dispatchers, C_DSP_12_from_outside_it_is_requeued_behind_what_came_meanwhile) {
+    static std::atomic<bool> held{false};
+    static std::atomic<bool> go{false};
+    held = go = false;
+    struct gate {
+        void receive(turn&, envelope&) {
+            held = true;
+            while (!go.load())
+                std::this_thread::sleep_for(1ms);
+        }
+    };
+    log_of_one_worker.clear();
+    pool_rig rig(1, {}, {.throughput = 2, .throughput_deadline = duration::from_ms(20)});
+    const mailbox_index slow_one = *rig.system.spawn<logging>({}, 1);
+    const mailbox_index other_one = *rig.system.spawn<logging>({}, 2);
+    actor_scheduler::tell(*rig.system.spawn<gate>({}), 0);
+    ASSERT_TRUE(until([&] { return held.load(); }));
+    actor_scheduler::tell(slow_one, 60);
+    actor_scheduler::tell(slow_one, 0);
+    actor_scheduler::tell(other_one, 0);
+    go = true;
+    EXPECT_TRUE(rig.pool->shut_down(10s));
+    EXPECT_EQ(log_of_one_worker, (std::vector<int>{1, 2, 1}));
 }
 
 namespace {

@@ -99,10 +99,17 @@ TEST(kernel_exceptions, TC_F17_an_after_that_throws_is_reported_once_and_the_oth
     EXPECT_EQ(rig.run(), 1u);
     EXPECT_TRUE(journal().is({101, 102, 7, 202, 301, failed}));
     EXPECT_EQ(rig.events.failed_count, 1u);
-    // With a handler that failed before, the first failure is the one reported.
-    rig.tell(rig.spawn<throwing_actor>(), {2});
+    EXPECT_STREQ(rig.events.last_what, unknown_exception);
+    // With a handler that failed before, its failure is the one reported, and each after sees it.
+    struct failing {
+        handled receive(turn&, envelope&) { return handled::failed({"the handler", nullptr}); }
+    };
+    journal().clear();
+    rig.tell(rig.spawn<failing>(), {2});
     EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({101, 102, 302, 301, failed}));
     EXPECT_EQ(rig.events.failed_count, 2u);
+    EXPECT_STREQ(rig.events.last_what, "the handler");
 }
 
 TEST(kernel_exceptions, a_before_that_throws_fails_the_actor_without_running_the_handler) {
@@ -150,8 +157,8 @@ TEST(kernel_exceptions, TC_M40_a_task_that_throws_releases_the_guard) {
     kernel_rig rig;
     task_of throwing([] { throw 1; });
     task_of fine([] { journal().add(1); });
-    rig->execute(throwing);
-    rig->execute(fine);
+    EXPECT_TRUE(rig->execute(throwing));
+    EXPECT_TRUE(rig->execute(fine));
     EXPECT_TRUE(rig.run_once());
     EXPECT_TRUE(rig.run_once());
     EXPECT_TRUE(journal().is({1}));

@@ -68,7 +68,7 @@ TEST(work_stealing_pool, workers_have_names_and_block_all_signals) {
     task_of b(look);
     task_of c(look);
     for (task* t : {static_cast<task*>(&a), static_cast<task*>(&b), static_cast<task*>(&c)})
-        rig.system.execute(*t);
+        EXPECT_TRUE(rig.system.execute(*t));
     EXPECT_TRUE(until([&] { return ran.load() == 3; }));
     rig.pool->force_stop();
     EXPECT_EQ(blocked.load(), 3);
@@ -89,9 +89,9 @@ TEST(work_stealing_pool, a_task_that_blocks_holds_up_neither_tasks_nor_actors) {
     ASSERT_TRUE(until([&] { return rig.system.order().idle().sleeping_count() == 2; }));
     task_of blocking([&] { until([&] { return release.load(); }); });
     task_of other([&] { ++others; });
-    rig.system.execute(blocking);
+    EXPECT_TRUE(rig.system.execute(blocking));
     ASSERT_TRUE(until([&] { return rig.system.order().idle().sleeping_count() == 1; }));
-    rig.system.execute(other);
+    EXPECT_TRUE(rig.system.execute(other));
     EXPECT_TRUE(until([&] { return others.load() == 1; }));
     const mailbox_index a = *rig.system.spawn<counting_actor>({}, &handled_count);
     actor_scheduler::tell(a, 1);
@@ -106,7 +106,7 @@ TEST(work_stealing_pool, every_task_is_run_by_a_pool_that_falls_asleep) {
     std::atomic<std::uint64_t> ran{0};
     task_of t([&] { ++ran; });
     for (std::uint64_t i = 0; i < count; ++i) {
-        rig.system.execute(t);
+        EXPECT_TRUE(rig.system.execute(t));
         const auto limit = std::chrono::steady_clock::now() + 10s;
         while (ran.load() != i + 1) {
             ASSERT_LT(std::chrono::steady_clock::now(), limit);
@@ -156,6 +156,88 @@ TEST(work_stealing_pool, stopping_by_force_and_the_destructor_wait_for_nothing) 
         actor_scheduler::tell(a, 1);
     }
     EXPECT_EQ(handled_count.load(), 0u);
+}
+
+namespace {
+
+class fateful final : public task {
+public:
+    [[nodiscard]] handled run() noexcept override {
+        ++runs;
+        return handled::ok();
+    }
+    void dropped() noexcept override { ++drops; }
+    std::atomic<unsigned> runs{0};
+    std::atomic<unsigned> drops{0};
+};
+
+}  // namespace
+
+// EX-1, CO-5: what comes too late is rejected, what was left is told so: nothing vanishes.
+TEST(work_stealing_pool, EX_1_tasks_are_rejected_after_a_stop_and_those_left_are_dropped) {
+    std::atomic<bool> begun{false};
+    std::atomic<bool> release{false};
+    pool_rig rig(1);
+    task_of blocking([&] {
+        begun = true;
+        until([&] { return release.load(); });
+    });
+    fateful left[3];
+    fateful late;
+    EXPECT_TRUE(rig.pool->submit(blocking, {}));
+    ASSERT_TRUE(until([&] { return begun.load(); }));
+    for (fateful& t : left)
+        EXPECT_TRUE(rig.pool->submit(t, {}));
+    // The stop waits for the task that runs; until then the pool's thread cannot take another.
+    std::thread stopper([&] { rig.pool->force_stop(); });
+    EXPECT_TRUE(until([&] { return rig.system.phase() != system_phase::running; }));
+    EXPECT_FALSE(rig.pool->submit(late, {}));
+    // Long enough for the stop to be requested.
+    std::this_thread::sleep_for(50ms);
+    release = true;
+    stopper.join();
+    EXPECT_FALSE(rig.pool->submit(late, {}));
+    unsigned dropped = 0;
+    for (const fateful& t : left) {
+        EXPECT_EQ(t.runs.load() + t.drops.load(), 1u);
+        dropped += t.drops.load();
+    }
+    EXPECT_GT(dropped, 0u);
+    EXPECT_EQ(rig.system.dropped_task_count(), dropped);
+    EXPECT_EQ(late.runs.load() + late.drops.load(), 0u);
+    rig.pool->notify_rejected(late, 3);
+    EXPECT_EQ(late.drops.load(), 1u);
+    EXPECT_EQ(rig.system.dropped_task_count(), dropped + 1);
+}
+
+// CO-5: for ever is a limit too.
+TEST(work_stealing_pool, a_limit_without_end_waits_until_all_is_done) {
+    pool_rig rig(2);
+    std::atomic<std::uint64_t> count{0};
+    struct slow {
+        std::atomic<std::uint64_t>* to;
+        void receive(turn&, envelope&) {
+            std::this_thread::sleep_for(1ms);
+            ++*to;
+        }
+    };
+    const mailbox_index a = *rig.system.spawn<slow>({}, &count);
+    for (int i = 0; i < 20; ++i)
+        actor_scheduler::tell(a, i);
+    EXPECT_TRUE(rig.pool->shut_down(std::chrono::nanoseconds::max()));
+    EXPECT_EQ(count.load(), 20u);
+}
+
+// UP-3: a worker would wait for itself; it ends with a number instead.
+TEST(work_stealing_pool_death_test, a_worker_cannot_shut_down_its_own_pool) {
+    EXPECT_DEATH(
+        {
+            pool_rig rig(1);
+            task_of t([&] { rig.pool->force_stop(); });
+            (void)rig.pool->submit(t, {});
+            std::this_thread::sleep_for(30s);
+        },
+        "work_stealing_pool:1");
 }
 
 TEST(work_stealing_pool, starts_and_stops_many_times) {

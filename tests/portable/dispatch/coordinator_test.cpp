@@ -223,13 +223,30 @@ TEST(coordinator, a_later_waiter_replaces_an_earlier_one) {
     EXPECT_EQ(second.woken, 1u);
 }
 
+// CO-1
+TEST(coordinator, a_withdrawn_waiter_is_not_woken) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    flag_waker first;
+    flag_waker second;
+    EXPECT_FALSE(rig->order().poll_wait_signal(first));
+    EXPECT_TRUE(rig->order().withdraw_signal(first));
+    EXPECT_FALSE(rig->order().withdraw_signal(first));  // it does not wait any more
+    EXPECT_FALSE(rig->order().poll_wait_signal(second));
+    EXPECT_FALSE(rig->order().withdraw_signal(first));  // and takes nobody else's place
+    rig.tell(a, {1});
+    EXPECT_EQ(first.woken, 0u);
+    EXPECT_EQ(second.woken, 1u);
+    EXPECT_FALSE(rig->order().withdraw_signal(second));  // it was woken
+}
+
 // EX-7: a task wakes the waiter too.
 TEST(coordinator, a_task_wakes_the_waiter) {
     kernel_rig rig;
     flag_waker w;
     EXPECT_FALSE(rig->order().poll_wait_signal(w));
     task_of t([] {});
-    rig->execute(t);
+    EXPECT_TRUE(rig->execute(t));
     EXPECT_EQ(w.woken, 1u);
     EXPECT_EQ(rig.run(), 1u);
 }

@@ -41,6 +41,17 @@ TEST(dispatch_death_test, an_inline_executor_needs_a_system_of_one_worker) {
     EXPECT_DEATH(tactus_test::kernel_rig([](auto& o) { o.worker_count = 2; }), "inline_tick:1");
 }
 
+TEST(dispatch_death_test, an_inline_executor_is_not_shut_down_from_within_a_run) {
+    EXPECT_DEATH(
+        {
+            tactus_test::kernel_rig rig;
+            task_of t([&] { rig.ticks->shut_down(); });
+            (void)rig->execute(t);
+            rig.run();
+        },
+        "inline_tick:2");
+}
+
 TEST(dispatch_death_test, a_registry_begins_above_generation_0) {
     alignas(slot) static std::byte bytes[sizeof(slot)];
     fixed_memory memory(bytes);

@@ -56,6 +56,24 @@ TEST(idle_workers, work_wakes_the_last_sleeper_once_and_it_searches) {
     EXPECT_FALSE(idle.anybody());
 }
 
+// LN-11: two who made work saw the same sleepers; the second to get the lock wakes nobody.
+TEST(idle_workers, of_two_who_saw_the_same_sleepers_one_wakes_one) {
+    idle_workers idle;
+    sleeper a;
+    sleeper b;
+    idle.prepare_sleep(a, false);
+    idle.prepare_sleep(b, false);
+    EXPECT_TRUE(idle.wake_one());
+    EXPECT_FALSE(idle.wake_one());  // b searches
+    EXPECT_EQ(idle.sleeping_count(), 1u);
+    EXPECT_EQ(idle.searching_count(), 1u);
+    EXPECT_TRUE(idle.sleep(b, -1));
+    EXPECT_TRUE(idle.stop_search());
+    EXPECT_FALSE(idle.sleep(a, 0));
+    EXPECT_FALSE(idle.wake_one());  // they saw a, which has left meanwhile
+    EXPECT_FALSE(idle.anybody());
+}
+
 TEST(idle_workers, at_most_half_search) {
     idle_workers idle;
     EXPECT_TRUE(idle.start_search(4));

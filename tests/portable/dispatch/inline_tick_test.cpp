@@ -25,10 +25,10 @@ TEST(inline_tick, TC_M40_a_task_that_submits_a_task_is_not_recursed) {
     current = &rig;
     task_of inner([] { journal().add(2); });
     task_of outer([&] {
-        (*current)->execute(inner);
+        EXPECT_TRUE((*current)->execute(inner));
         journal().add(1);
     });
-    rig->execute(outer);
+    EXPECT_TRUE(rig->execute(outer));
     EXPECT_TRUE(journal().is({}));  // nothing runs before the loop says so
     EXPECT_EQ(rig.run(), 2u);
     EXPECT_TRUE(journal().is({1, 2}));
@@ -65,8 +65,8 @@ TEST(inline_tick, a_failed_task_is_counted_and_the_guard_released) {
     kernel_rig rig;
     task_of failing([]() -> handled { return handled::failed({"no", nullptr}); });
     task_of fine([] { journal().add(1); });
-    rig->execute(failing);
-    rig->execute(fine);
+    EXPECT_TRUE(rig->execute(failing));
+    EXPECT_TRUE(rig->execute(fine));
     EXPECT_EQ(rig.run(), 2u);
     EXPECT_EQ(rig->failed_task_count(), 1u);
     EXPECT_TRUE(journal().is({1}));
@@ -78,11 +78,73 @@ TEST(inline_tick, tasks_run_in_order) {
     task_of b([] { journal().add(2); });
     task_of c([] { journal().add(3); });
     for (task* t : {static_cast<task*>(&a), static_cast<task*>(&b), static_cast<task*>(&c)})
-        rig->execute(*t);
+        EXPECT_TRUE(rig->execute(*t));
     EXPECT_FALSE(rig->drained());
     EXPECT_EQ(rig.run(), 3u);
     EXPECT_TRUE(rig->drained());
     EXPECT_TRUE(journal().is({1, 2, 3}));
+}
+
+namespace {
+
+/// Says what became of it.
+class fateful final : public task {
+public:
+    [[nodiscard]] handled run() noexcept override {
+        ++runs;
+        return handled::ok();
+    }
+    void dropped() noexcept override { ++drops; }
+    unsigned runs = 0;
+    unsigned drops = 0;
+};
+
+}  // namespace
+
+// EX-1, EX-7, CO-5: a system that is being stopped takes no task, and says so.
+TEST(inline_tick, EX_7_a_task_for_a_stopped_system_is_rejected_and_dropped) {
+    kernel_rig rig;
+    fateful before;
+    fateful after;
+    EXPECT_TRUE(rig.ticks->submit(before, {}));
+    rig->begin_stop();
+    EXPECT_FALSE(rig.ticks->submit(after, {}));
+    EXPECT_FALSE(rig->execute(after));
+    EXPECT_EQ(rig.run(), 1u);  // what was there is processed
+    EXPECT_EQ(before.runs, 1u);
+    EXPECT_EQ(after.drops, 0u);  // still the caller's
+    task_waker w(*rig.ticks, after);
+    w.wake();
+    EXPECT_EQ(after.drops, 1u);
+    EXPECT_EQ(rig->dropped_task_count(), 1u);
+    rig.ticks->shut_down();
+    EXPECT_FALSE(rig.ticks->submit(after, {}));
+    EXPECT_EQ(after.runs, 0u);
+}
+
+// CO-5: tasks left when the draining ends are told so, each once.
+TEST(inline_tick, CO_5_tasks_left_at_a_stop_by_force_are_dropped_and_counted) {
+    fateful t[3];
+    {
+        kernel_rig rig;
+        for (fateful& one : t)
+            EXPECT_TRUE(rig->execute(one));
+        rig.ticks->shut_down(1);
+        EXPECT_EQ(rig->dropped_task_count(), 2u);
+    }
+    EXPECT_EQ(t[0].runs, 1u);
+    EXPECT_EQ(t[0].drops, 0u);
+    for (const fateful* one : {&t[1], &t[2]}) {
+        EXPECT_EQ(one->runs, 0u);
+        EXPECT_EQ(one->drops, 1u);
+    }
+    // Nor are they forgotten by a system that nobody shut down.
+    fateful forgotten;
+    {
+        kernel_rig rig;
+        EXPECT_TRUE(rig->execute(forgotten));
+    }
+    EXPECT_EQ(forgotten.drops, 1u);
 }
 
 // Two actors that send to each other for ever do not keep a third from running.

@@ -72,7 +72,9 @@ TEST(invoker_close, C_MBX_23_leftovers_are_refused_in_order_system_first) {
     EXPECT_EQ(rig.events.closed_user, 2u);
 }
 
-// C-MBX-21: the watchers are the layer above; here each is refused once, in order.
+// C-MBX-21, as far as the kernel goes: each Watch behind the Terminate is refused once, in order.
+// Not shown here: that both watchers then get a notification with existence_confirmed = false. Who
+// watches whom is known to the layer of actors, which makes it of system_dead_letter.
 TEST(invoker_close, C_MBX_21_what_was_drained_behind_terminate_is_refused) {
     for (const bool plain : {false, true}) {
         kernel_rig rig;
@@ -96,7 +98,9 @@ TEST(invoker_close, C_MBX_21_what_was_drained_behind_terminate_is_refused) {
     }
 }
 
-// C-MBX-22
+// C-MBX-22, as far as the kernel goes: every kind is shown to system_dead_letter, at once. Not shown
+// here: that a Watch is answered, and that a Terminate is not published as a dead letter. Both
+// belong to the layer of actors, which decides by the kind.
 TEST(invoker_close, C_MBX_22_a_system_message_to_a_closed_mailbox_is_refused_at_once) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn();

@@ -50,13 +50,14 @@ TEST(life, a_task_that_comes_back_at_once_leaves_room_for_actors) {
         actor_scheduler* on = nullptr;
         unsigned runs = 0;
         [[nodiscard]] handled run() noexcept override {
-            if (++runs < 100)
-                on->execute(*this);
+            if (++runs < 100) {
+                EXPECT_TRUE(on->execute(*this));
+            }
             return handled::ok();
         }
     } t;
     t.on = &*rig;
-    rig->execute(t);
+    EXPECT_TRUE(rig->execute(t));
     actor_scheduler::tell(who, number{5});
     for (int i = 0; i < 4; ++i)
         EXPECT_TRUE(rig.ticks->run_once());

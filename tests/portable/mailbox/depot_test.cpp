@@ -199,6 +199,58 @@ TEST(depot, a_region_that_refuses_the_quarter_more_still_gives_what_is_needed) {
     EXPECT_EQ(take_everything(c, {}), 34u);
 }
 
+// D1: a cache of size 0 keeps nothing from the others.
+TEST(depot, a_pool_of_a_few_nodes_is_usable_to_the_last_by_everybody) {
+    tactus::fixed_memory memory(bytes);
+    depot nodes({.memory = &memory, .capacity = 3, .magazine_size = 0});
+    cache first(nodes);
+    cache second(nodes);
+    std::array<node*, 3> all{};
+    for (int round = 0; round < 3; ++round) {
+        ASSERT_EQ(take_everything(first, all), 3u);
+        EXPECT_TRUE(second.take() == nullptr);
+        for (node* n : all)
+            first.give(*n);
+        ASSERT_EQ(take_everything(second, all), 3u);
+        EXPECT_TRUE(first.take() == nullptr);
+        for (node* n : all)
+            second.give(*n);
+    }
+}
+
+// D1: whatever the others have freed, three quarters of a pool can be had by one.
+TEST(depot, at_most_a_quarter_lies_in_the_magazines_of_others) {
+    constexpr std::uint64_t seed = 0x5eed'0004;
+    TEST_LOG("depot: seed", seed);
+    tactus::det_rng rng(seed);
+    std::array<cache, 4> caches;
+    for (std::uint32_t size = 1; size <= capacity; ++size) {
+        for (std::uint32_t others = 1; others < caches.size(); ++others) {
+            tactus::fixed_memory memory(bytes);
+            depot nodes({.memory = &memory,
+                         .capacity = size,
+                         .magazine_size = tactus::shared_magazine(size, others, 128)});
+            for (cache& c : caches)
+                c.attach(&nodes);
+            // Everybody but the first frees what the first took; in an order that is drawn.
+            std::array<node*, capacity> all{};
+            ASSERT_EQ(take_everything(caches[0], all), size);
+            for (std::uint32_t i = 0; i < size; ++i)
+                caches[1 + static_cast<std::size_t>(rng.below(others))].give(*all[i]);
+            const std::uint32_t got = take_everything(caches[0], all);
+            EXPECT_GE(got, size - size / 4);
+            for (std::uint32_t i = 0; i < got; ++i)
+                caches[0].give(*all[i]);
+            for (cache& c : caches)
+                c.flush();
+        }
+    }
+    // No more than asked for, and as many as that where the pool is large.
+    EXPECT_EQ(tactus::shared_magazine(1U << 20, 2, 128), 128u);
+    EXPECT_EQ(tactus::shared_magazine(64, 2, 128), 4u);
+    EXPECT_EQ(tactus::shared_magazine(7, 1, 128), 0u);
+}
+
 // D1, D2
 TEST(depot, random_takes_and_gives_through_several_caches_agree_with_a_list) {
     constexpr std::uint64_t seed = 0x5eed'dee0;

@@ -50,16 +50,8 @@ TEST(envelope_pool_death, depot_check_1_the_region_can_hold_the_capacity) {
                  "depot:1");
 }
 
-TEST(envelope_pool_death, depot_check_2_a_magazine_holds_something) {
-    tactus::fixed_memory memory(bytes);
-    EXPECT_DEATH(
-        envelope_pool(
-            {.memory = &memory, .capacity = 1, .reserve_for_system = 0, .magazine_size = 0}),
-        "depot:2");
-}
-
-TEST(envelope_pool_death, depot_check_3_the_region_is_aligned_for_the_nodes) {
+TEST(envelope_pool_death, depot_check_2_the_region_is_aligned_for_the_nodes) {
     tactus::fixed_memory memory(std::span<std::byte>(bytes).subspan(16));
     EXPECT_DEATH(envelope_pool({.memory = &memory, .capacity = 1, .reserve_for_system = 1}),
-                 "depot:3");
+                 "depot:2");
 }

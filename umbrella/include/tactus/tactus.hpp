@@ -26,6 +26,7 @@
 #include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/executor.hpp>
 #include <tactus/dispatch/governor.hpp>
+#include <tactus/dispatch/guarded_user.hpp>
 #include <tactus/dispatch/idle_workers.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/dispatch/invoke_result.hpp>

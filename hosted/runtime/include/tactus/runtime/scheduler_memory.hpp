@@ -19,14 +19,16 @@ public:
     struct options {
         std::uint32_t actors_max = 1U << 22;    // 1 GiB of addresses; memory only for what is used
         std::uint32_t messages_max = 1U << 26;  // in flight at once; 4 GiB of addresses
+        std::uint32_t reserve_max = 1'024;      // the largest reserve_for_system
     };
     explicit scheduler_memory(const options& o) noexcept
         : options_(o),
           slots_(std::size_t{o.actors_max} * sizeof(slot)),
-          envelopes_((std::size_t{o.messages_max} + reserve) * sizeof(envelope)) {}
+          envelopes_((std::size_t{o.messages_max} + o.reserve_max) * sizeof(envelope)) {}
     scheduler_memory() noexcept : scheduler_memory(options{}) {}
 
-    /// The options with the memory filled in.
+    /// The options with the memory filled in. Requires: a reserve_for_system that fits reserve_max
+    /// (check scheduler_memory:1).
     [[nodiscard]] actor_scheduler::options fill(actor_scheduler::options o) noexcept {
         o.memory = &heap_;
         o.slot_memory = &slots_;
@@ -35,13 +37,12 @@ public:
             o.large_payloads = &heap_;
         o.slot_capacity = options_.actors_max;
         o.envelope_capacity = options_.messages_max;
-        if (o.reserve_for_system > reserve)
-            o.reserve_for_system = reserve;
+        TACTUS_CHECK(1, o.reserve_for_system <= options_.reserve_max);
         return o;
     }
 
 private:
-    static constexpr std::uint32_t reserve = 1'024;
+    TACTUS_CHECK_MODULE("scheduler_memory");
 
     options options_;
     heap_memory heap_;

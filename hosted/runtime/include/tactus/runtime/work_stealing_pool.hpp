@@ -33,14 +33,15 @@ public:
 
     /// CO-5: takes nothing new, lets the workers finish what is queued for at most `limit`, then
     /// stops them and closes what is left. True when everything was processed in time. A handler
-    /// that never returns is waited for: threads cannot be ended from outside.
+    /// that never returns is waited for: threads cannot be ended from outside. Requires: the caller
+    /// is none of the workers, which would wait for itself (check work_stealing_pool:1).
     bool shut_down(std::chrono::nanoseconds limit);
-    /// Runs the task on one of the workers. Never rejects.
+    /// Runs the task on one of the workers. Rejects when the pool is shut down, or about to be.
     [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
-        system_.execute(t);
-        return true;
+        return system_.execute(t);
     }
-    void notify_rejected(task&, unsigned) noexcept override {}
+    /// It will never be taken: dropped, and counted.
+    void notify_rejected(task& t, unsigned) noexcept override { system_.drop(t); }
 
     /// Does not wait for what is queued.
     void force_stop() { (void)shut_down(std::chrono::nanoseconds::zero()); }

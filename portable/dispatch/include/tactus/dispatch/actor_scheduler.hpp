@@ -56,11 +56,15 @@ public:
         std::uint32_t slot_capacity = 0;
         std::uint32_t envelope_capacity = 0;
         std::uint32_t reserve_for_system = 10;
-        std::uint32_t slot_magazine = 32;
-        std::uint32_t envelope_magazine = 128;
+        // How many free ones a thread keeps, twice. None: at most 32 and 128, and so few that a
+        // quarter of the capacity at the most lies with threads that do not need it. 0: none.
+        std::optional<std::uint32_t> slot_magazine = {};
+        std::optional<std::uint32_t> envelope_magazine = {};
 
         // Who runs it.
         std::uint32_t worker_count = 1;
+        // One worker: other threads call drain_ready_cycle beside it. With several they may anyway.
+        bool visited = false;
         const clock* time = nullptr;  // null: no deadlines, no `after`, a run is bounded by counts
         std::uint64_t seed = 1;       // of the streams for stealing
 
@@ -117,7 +121,7 @@ public:
     }
 
     /// Sends; what cannot be delivered becomes a dead letter. Never blocks, never fails towards the
-    /// caller. From any thread.
+    /// caller: a constructor of the message that throws loses it (message_lost). From any thread.
     template <class M>
     static void tell(mailbox_index to, M&& message, const send_options& o = {}) noexcept {
         if (worker* w = worker::current(); w != nullptr) {
@@ -127,8 +131,8 @@ public:
         tell_from_outside(to, std::forward<M>(message), o);
     }
     /// Sends, and says what came of it. `message` is as it was unless it was accepted; only a type
-    /// that cannot be move-assigned stays moved from when the mailbox was closed at the last
-    /// moment.
+    /// that cannot be move-assigned, or throws then, stays moved from when the mailbox was closed
+    /// at the last moment, and one that throws when it is moved is as it left itself.
     template <class M>
     [[nodiscard]] static sent try_tell(mailbox_index to, M&& message,
                                        const send_options& o = {}) noexcept {
@@ -144,7 +148,7 @@ public:
     template <class M>
     void tell_from(worker& w, mailbox_index to, M&& message, const send_options& o) noexcept {
         using type = std::remove_cvref_t<M>;
-        if constexpr (envelope::fits<type>(0)) {
+        if constexpr (envelope::fits<type>(0) && std::is_nothrow_constructible_v<type, M>) {
             // The short way: one of ours, alive, an envelope at hand, nothing special.
             const std::uint32_t number = to.slot - w.first_slot_;
             if (number < slot_limit_.load(std::memory_order_relaxed) && !watched_ &&
@@ -199,8 +203,16 @@ public:
     /// Runs until `stop` is set; sleeps when there is nothing. The worker's thread.
     void run_until(worker& w, const port::atomic<std::uint32_t>& stop) noexcept;
     void wake_workers() noexcept { coordinator_.wake_all(); }
-    /// Runs a task on some worker. From any thread.
-    void execute(task& t) noexcept;
+    /// Runs a task on some worker. False when the system is being stopped: then the task is still
+    /// the caller's. From any thread.
+    [[nodiscard]] bool execute(task& t) noexcept;
+    /// Says that a task will never be run: counted, and it is told so.
+    void drop(task& t) noexcept;
+    /// Tasks that were never run: those that still waited when the system ended, and those given to
+    /// drop.
+    [[nodiscard]] std::uint32_t dropped_task_count() const noexcept {
+        return dropped_tasks_.load(std::memory_order_relaxed);
+    }
     /// Tasks whose code threw.
     [[nodiscard]] std::uint32_t failed_task_count() const noexcept {
         return failed_tasks_.load(std::memory_order_relaxed);
@@ -215,7 +227,8 @@ public:
     void begin_stop() noexcept;
     /// Nothing waits any more (and no worker runs, which the executor knows).
     [[nodiscard]] bool drained() const noexcept { return !coordinator_.has_work(nullptr); }
-    /// Closes everything that is left. Requires: no worker runs; `w` is bound by the caller.
+    /// Closes everything that is left, and drops the tasks. Requires: no worker runs; `w` is bound
+    /// by the caller.
     void finish_stop(worker& w) noexcept;
 
     // ---- parts
@@ -293,12 +306,10 @@ private:
         if (e == nullptr) [[unlikely]]
             return sent::pool_exhausted;
         const std::uint32_t extras = o.deadline != 0 ? std::uint32_t{envelope::has_deadline} : 0U;
-        if (!e->emplace<type>(std::forward<M>(message), pool_.large_payloads(),
-                              watched_ ? extras | envelope::has_span : extras)) [[unlikely]] {
-            e->flags.write(0);
-            give_envelope(w, *e);
-            return sent::pool_exhausted;
-        }
+        if (const sent failed = put<type>(w, *e, std::forward<M>(message),
+                                          watched_ ? extras | envelope::has_span : extras);
+            failed != sent::accepted) [[unlikely]]
+            return failed;
         e->sender.write(o.sender);
         e->generation.write(to.generation);
         if (extras != 0) [[unlikely]]
@@ -322,6 +333,27 @@ private:
         return give_back(w, *e, std::forward<M>(message));
     }
 
+    /// Puts a message into an envelope of ours; when that fails, gives the envelope back and says
+    /// why. The constructor is the user's code (UP-4), and nothing is committed before it is done.
+    template <class Type, class M>
+    [[nodiscard]] sent put(worker* w, envelope& e, M&& message, std::uint32_t extras) noexcept {
+        sent result = sent::accepted;
+        const auto emplace = [&] {
+            if (!e.emplace<Type>(std::forward<M>(message), pool_.large_payloads(), extras))
+                [[unlikely]]
+                result = sent::pool_exhausted;
+        };
+        if constexpr (std::is_nothrow_constructible_v<Type, M>)
+            emplace();
+        else if (!call_user(emplace).is_ok())
+            result = sent::construction_failed;
+        if (result != sent::accepted) [[unlikely]] {
+            e.flags.write(0);
+            give_envelope(w, e);
+        }
+        return result;
+    }
+
     template <class M>
     [[gnu::noinline]] void tell_slowly(worker& w, mailbox_index to, M&& message,
                                        const send_options& o) noexcept {
@@ -342,8 +374,13 @@ private:
         using type = std::remove_cvref_t<M>;
         if constexpr (std::is_rvalue_reference_v<M&&> &&
                       !std::is_const_v<std::remove_reference_t<M>> &&
-                      std::is_move_assignable_v<type>)
-            message = std::move(*static_cast<type*>(e.payload()));
+                      std::is_move_assignable_v<type>) {
+            const auto move_back = [&] { message = std::move(*static_cast<type*>(e.payload())); };
+            if constexpr (std::is_nothrow_move_assignable_v<type>)
+                move_back();
+            else
+                (void)call_user(move_back);
+        }
         dispose(w, e);
         return sent::recipient_terminated;
     }
@@ -363,14 +400,10 @@ private:
                      sent why) noexcept {
         using type = std::remove_cvref_t<M>;
         const dead_letter_cause cause = cause_of(why);
-        envelope* e =
-            events_ == nullptr || why == sent::pool_exhausted ? nullptr : take_envelope(w);
-        if (e != nullptr && !e->emplace<type>(std::forward<M>(message), pool_.large_payloads())) {
-            e->flags.write(0);
-            give_envelope(w, *e);
-            e = nullptr;
-        }
-        if (e == nullptr) {
+        const bool shown =
+            events_ != nullptr && why != sent::pool_exhausted && why != sent::construction_failed;
+        envelope* e = shown ? take_envelope(w) : nullptr;
+        if (e == nullptr || put<type>(w, *e, std::forward<M>(message), 0) != sent::accepted) {
             message_lost(to, message_type_of<type>, cause);
             return;
         }
@@ -396,6 +429,7 @@ private:
     void give_slot(slot& s, worker* w) noexcept;
     void note_slots() noexcept;
     bool run_task(worker& w) noexcept;
+    void make_visitor(worker_lanes::options o, std::uint64_t seed) noexcept;
 
     void resume_suspended(mailbox_index who) noexcept override;
     void suspension_limit(mailbox_index who, suspend_limit_action action) noexcept override;
@@ -420,13 +454,14 @@ private:
     coordinator coordinator_;
     worker** workers_;
     std::uint32_t worker_count_;
-    worker_lanes* visitor_ = nullptr;
+    worker_lanes* visitor_ = nullptr;  // null: visitors share worker 0's
 
     // "installed": what the chain refers to happens before a run that uses it.
     static constexpr port::edge installed{"middleware-installed"};
     port::atomic<const middleware_chain*> chain_{nullptr};
     port::atomic<std::uint32_t> phase_{0};
     port::atomic<std::uint32_t> failed_tasks_{0};
+    port::atomic<std::uint32_t> dropped_tasks_{0};
     task_queue tasks_;
     outside outside_;
 };

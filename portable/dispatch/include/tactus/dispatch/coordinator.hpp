@@ -77,7 +77,8 @@ public:
     /// At the start, before anybody submits. The lanes outlive the coordinator's use.
     void add_worker(worker_lanes& w) noexcept;
     /// Whose lanes drain_ready_cycle uses: a worker's, where one thread does everything, or a set
-    /// of their own. After all workers.
+    /// of their own, numbered behind the workers. After all workers. A set of their own keeps
+    /// nothing: the visitor takes one mailbox at a time, so nobody has to look there.
     void set_visitor(worker_lanes& w) noexcept;
 
     // ---- by index, for everybody
@@ -87,9 +88,10 @@ public:
     bool register_ready(mailbox_index index) noexcept;
     /// Takes a waiting mailbox out of its lane.
     [[nodiscard]] unregistered unregister(mailbox_index index) noexcept;
-    /// By one thread that runs no worker of its own at the same time: inline, or a foreign
-    /// executor's. Fills `out` with what runs next, in order, and returns how many; never more than
-    /// there is room. Each is the caller's to run, and to report.
+    /// Fills `out` with what runs next, in order, and returns how many; never more than there is
+    /// room. Each is the caller's to run, and to report. From any thread where visitors have lanes
+    /// of their own (see actor_scheduler::options::visited); where they share a worker's, from the
+    /// thread that runs it.
     [[nodiscard]] std::size_t drain_ready_cycle(std::span<mailbox_index> out) noexcept;
     /// CO-3. Returns false when the mailbox is to be finalized by the caller, who still owns it. A
     /// stale index is ignored. Requires: the caller has run it.
@@ -97,6 +99,10 @@ public:
     /// True when something is ready; otherwise `w` is woken once when something is. One waiter at a
     /// time: a later one replaces it.
     [[nodiscard]] bool poll_wait_signal(waker& w) noexcept;
+    /// Takes the waker back: when this returns, it is not being woken, nor will be. False when it
+    /// was woken meanwhile, or replaced. Waits for a wake() under way: not from within one, nor
+    /// from an interrupt.
+    bool withdraw_signal(waker& w) noexcept;
 
     // ---- by slot, for senders and workers; `from` is null outside of workers
 
@@ -202,6 +208,12 @@ private:
     [[nodiscard]] slot* steal(worker_lanes& w) noexcept;
     [[nodiscard]] slot* steal_from(worker_lanes& victim, worker_lanes& w) noexcept;
     [[nodiscard]] bool ready_waits(const worker_lanes& w) const noexcept;
+    void wake_waiter() noexcept;
+    /// Lanes of no worker: they keep nothing.
+    [[nodiscard]] bool visits(const worker_lanes& w) const noexcept {
+        return w.number_ >= worker_count_;
+    }
+    void prepare(worker_lanes& w) const noexcept;
 
     /// next, fresh and ring: what takes no lock.
     [[nodiscard]] slot* next_plain(worker_lanes& w) noexcept {
@@ -263,8 +275,13 @@ private:
     const port::atomic<std::uint32_t> never_due_{0};
 
     // Written by whoever waits for work without being a worker, and by who makes some.
+    // "signal": what the waiter did before it polled -> its wake-up; and who takes a waiter has
+    // counted itself in waking_ before that is seen by who withdraws it.
     static constexpr port::edge signal{"coordinator-signal"};
     alignas(2 * port::cache_line) port::atomic<waker*> waiter_{nullptr};
+    // "woken": a wake() -> whoever withdrew its waker.
+    static constexpr port::edge woken{"coordinator-woken"};
+    port::atomic<std::uint32_t> waking_{0};  // calls of wake() under way
 
     alignas(2 * port::cache_line) lane_set global_;
     alignas(2 * port::cache_line) idle_workers idle_;

@@ -27,9 +27,21 @@ enum class dead_letter_cause : std::uint8_t {
     stash_overflow,
     explicit_request,
     serialization,
+    construction_failed,  // beyond MB-6: the message's own constructor threw
 };
-inline constexpr std::size_t dead_letter_cause_count = 11;
+inline constexpr std::size_t dead_letter_cause_count = 12;
 [[nodiscard]] const char* name_of(dead_letter_cause cause) noexcept;
+
+/// User code that is called beside handlers; see guarded_user.hpp.
+enum class user_code : std::uint8_t {
+    enqueue_middleware,
+    spawn_middleware,
+    tracer,
+    governor,
+    load_probe,
+    kernel_events,
+};
+[[nodiscard]] const char* name_of(user_code where) noexcept;
 
 /// Called on whatever thread it happens; must not block. The kernel disposes of what it shows.
 class kernel_events {
@@ -37,7 +49,7 @@ public:
     /// `message` may be moved from. For pool_exhausted there is no envelope: see message_lost.
     virtual void dead_letter(mailbox_index to, envelope& message,
                              dead_letter_cause cause) noexcept = 0;
-    /// A message for which there was not even an envelope.
+    /// A message for which there was not even an envelope, or that could not be put into one.
     virtual void message_lost(mailbox_index to, const message_type& type,
                               dead_letter_cause cause) noexcept = 0;
     /// A system message for a mailbox that is closed. Its `done` is called afterwards.
@@ -49,6 +61,11 @@ public:
     virtual void actor_failed(mailbox_index who, const failure& why) noexcept = 0;
     /// LN-9: a timed mailbox came to run later than its deadline.
     virtual void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept = 0;
+    /// UP-4: user code beside handlers threw; what came of it is in guarded_user.hpp.
+    virtual void user_code_failed(user_code where, const failure& why) noexcept {
+        (void)where;
+        (void)why;
+    }
 
 protected:
     ~kernel_events() = default;

@@ -39,6 +39,9 @@ public:
             return false;
         return wake_one();
     }
+    /// The slow half of work_made. Looks again under the lock: of several who have seen the same
+    /// sleeper, one wakes it, and the others see that it searches.
+    bool wake_one() noexcept;
     /// Somebody sleeps or searches: work that could be shared would be taken.
     [[nodiscard]] bool anybody() const noexcept {
         return word_.load(std::memory_order_relaxed) != 0;
@@ -75,8 +78,6 @@ private:
     static constexpr std::uint32_t one_searching = 1;
     static constexpr std::uint32_t searching_mask = 0xffff;
     static constexpr std::uint32_t one_sleeping = 1U << 16;
-
-    bool wake_one() noexcept;
 
     // Searching in the lower half, sleeping in the upper. "idle": see above.
     static constexpr port::edge idle{"idle-word"};

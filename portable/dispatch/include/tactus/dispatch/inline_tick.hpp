@@ -35,14 +35,16 @@ public:
     /// Until nothing is ready, or `max` runs; how many.
     std::size_t run_until_idle(std::size_t max = std::numeric_limits<std::size_t>::max()) noexcept;
     /// Takes nothing new, processes what is there for at most `max` runs, and closes the rest.
+    /// Requires: not called from within a run (check inline_tick:2).
     void shut_down(std::size_t max = std::numeric_limits<std::size_t>::max()) noexcept;
 
-    /// Runs the task in a later run_once, in the order of submission. Never rejects.
+    /// Runs the task in a later run_once, in the order of submission. Rejects when the system is
+    /// being stopped.
     [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
-        system_.execute(t);
-        return true;
+        return system_.execute(t);
     }
-    void notify_rejected(task&, unsigned) noexcept override {}
+    /// It will never be taken: dropped, and counted.
+    void notify_rejected(task& t, unsigned) noexcept override { system_.drop(t); }
 
     /// How often run_once was called from within a run.
     [[nodiscard]] std::uint32_t nested_count() const noexcept { return nested_count_; }

@@ -2,9 +2,9 @@
 //
 // Task: something to run once on a worker that is not an actor, and the queue they wait in.
 //
-// Intrusive, so submitting never allocates; the caller keeps the task until it has run. What user
-// code throws is caught where it was compiled (task_of), so a failing task never takes its worker
-// along.
+// Intrusive, so submitting never allocates; the caller keeps the task until it has run, or was told
+// that it never will (dropped). What user code throws is caught where it was compiled (task_of), so
+// a failing task never takes its worker along.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,9 @@ public:
 
     /// failed when the user's code threw; the executor reports it.
     [[nodiscard]] virtual handled run() noexcept = 0;
+    /// It waited, and the system ended before its turn: it is the caller's again, and was not run.
+    /// On the thread that ends the system; must not block.
+    virtual void dropped() noexcept {}
 
 protected:
     task() = default;
@@ -49,8 +52,11 @@ private:
 /// FIFO. Any thread.
 class task_queue {
 public:
-    void push(task& t) noexcept {
+    /// False when it is closed: then the task is still the caller's.
+    [[nodiscard]] bool push(task& t) noexcept {
         const port::lock_guard held(mutex_);
+        if (closed_)
+            return false;
         if (last_ == nullptr)
             first_ = &t;
         else
@@ -58,6 +64,13 @@ public:
         last_ = &t;
         t.next_ = nullptr;
         count_.store(count_.load(std::memory_order_relaxed) + 1, queued.seq_cst());
+        return true;
+    }
+    /// Takes nothing any more; what waits can be popped. When this returns, every push has either
+    /// been refused or put its task where pop finds it.
+    void close() noexcept {
+        const port::lock_guard held(mutex_);
+        closed_ = true;
     }
     /// Null when empty.
     [[nodiscard]] task* pop() noexcept {
@@ -79,6 +92,7 @@ private:
     port::mutex mutex_;
     task* first_ = nullptr;
     task* last_ = nullptr;
+    bool closed_ = false;
     // As with lanes: raised, then a look for sleepers.
     static constexpr port::edge queued{"tasks-queued"};
     port::atomic<std::uint32_t> count_{0};

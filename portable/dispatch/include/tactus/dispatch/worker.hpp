@@ -30,6 +30,7 @@ enum class sent : std::uint8_t {
     recipient_terminated,  // the reference is stale, or the mailbox closed
     shutdown,              // the system takes nothing any more
     no_system,             // there is no such system, or not any more
+    construction_failed,   // the message's copy or move constructor threw
 };
 [[nodiscard]] const char* name_of(sent result) noexcept;
 
@@ -41,7 +42,7 @@ public:
 
     [[nodiscard]] worker_lanes& lanes() noexcept { return lanes_; }
     [[nodiscard]] const worker_lanes& lanes() const noexcept { return lanes_; }
-    [[nodiscard]] actor_scheduler& system() noexcept { return system_; }
+    [[nodiscard]] actor_scheduler& system() const noexcept { return system_; }
     [[nodiscard]] envelope_cache& envelopes() noexcept { return envelopes_; }
     [[nodiscard]] slot_cache& slots() noexcept { return slots_; }
 

@@ -7,6 +7,10 @@
 // does it go to the depot, under a lock, for a whole magazine: once per 128 nodes or so. What a
 // thread frees it uses next, while it is warm.
 //
+// What lies in one thread's magazines another cannot have: a pool says it has no more although there
+// are. So a magazine should be small against the pool (shared_magazine), and a pool of a few nodes
+// has caches that keep nothing (size 0): each node goes to the depot and comes from there alone.
+//
 // A node lends two links: `next`, and `magazine_link()`, which threads full magazines in the depot.
 //
 // Invariants
@@ -26,6 +30,16 @@
 
 namespace tactus::inline v0 {
 
+/// The largest magazine, up to `wanted`, with which `others` caches keep at most a quarter of
+/// `capacity` nodes from one that asks: each has two.
+[[nodiscard]] constexpr std::uint32_t shared_magazine(std::uint32_t capacity, std::uint32_t others,
+                                                      std::uint32_t wanted) noexcept {
+    if (others == 0)
+        return wanted;
+    const std::uint64_t most = std::uint64_t{capacity} / (std::uint64_t{8} * others);
+    return most < wanted ? static_cast<std::uint32_t>(most) : wanted;
+}
+
 template <class Node>
 struct magazine {
     Node* first = nullptr;  // linked by next, the last one's is null
@@ -40,24 +54,25 @@ public:
     struct options {
         memory_region* memory = nullptr;    // outlives the depot
         std::uint32_t capacity = 0;         // nodes it may ever have
-        std::uint32_t magazine_size = 128;  // 1 for pools that must be usable to the last node
+        std::uint32_t magazine_size = 128;  // 0 for pools that must be usable to the last node
     };
 
     explicit depot(const options& o) noexcept
         : memory_(o.memory),
           nodes_(reinterpret_cast<Node*>(o.memory->data())),
           capacity_(o.capacity),
-          magazine_size_(o.magazine_size) {
+          cached_max_(o.magazine_size),
+          magazine_size_(o.magazine_size > 0 ? o.magazine_size : 1) {
         TACTUS_CHECK(1, o.memory->size_max() / sizeof(Node) >= o.capacity);
-        TACTUS_CHECK(2, o.magazine_size > 0);
-        TACTUS_CHECK(3, reinterpret_cast<std::uintptr_t>(nodes_) % alignof(Node) == 0);
+        TACTUS_CHECK(2, reinterpret_cast<std::uintptr_t>(nodes_) % alignof(Node) == 0);
     }
     depot(const depot&) = delete;
     depot& operator=(const depot&) = delete;
 
     [[nodiscard]] Node* data() const noexcept { return nodes_; }
     [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
-    [[nodiscard]] std::uint32_t magazine_size() const noexcept { return magazine_size_; }
+    /// Nodes a cache keeps in one magazine; 0: none.
+    [[nodiscard]] std::uint32_t cached_max() const noexcept { return cached_max_; }
     [[nodiscard]] std::uint32_t index_of(const Node& node) const noexcept {
         return static_cast<std::uint32_t>(&node - nodes_);
     }
@@ -150,7 +165,8 @@ private:
     memory_region* memory_;
     Node* nodes_;
     std::uint32_t capacity_;
-    std::uint32_t magazine_size_;
+    std::uint32_t cached_max_;
+    std::uint32_t magazine_size_;  // of those that go to and fro: at least 1
 
     // Written under the lock.
     port::atomic<std::uint32_t> fresh_{0};
@@ -184,8 +200,14 @@ public:
     }
 
     void give(Node& node) noexcept {
-        if (current_.count >= depot_->magazine_size()) [[unlikely]]
+        if (current_.count >= depot_->cached_max()) [[unlikely]] {
+            if (depot_->cached_max() == 0) {
+                Links::set(node, nullptr);
+                depot_->give({&node, 1});
+                return;
+            }
             make_room();
+        }
         Links::set(node, current_.first);
         current_.first = &node;
         ++current_.count;
