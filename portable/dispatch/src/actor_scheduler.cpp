@@ -44,8 +44,11 @@ registry::options registry_options(const actor_scheduler::options& o, std::uint3
 }  // namespace
 
 const char* name_of(sent result) noexcept {
-    static constexpr const char* names[] = {"accepted", "pool_exhausted", "recipient_terminated",
-                                            "shutdown", "no_system",      "construction_failed"};
+    static constexpr const char* names[] = {
+        "accepted",     "pool_exhausted", "recipient_terminated",
+        "shutdown",     "no_system",      "construction_failed",
+        "mailbox_full", "dropped",        "would_block",
+        "timed_out"};
     return names[static_cast<std::size_t>(result)];
 }
 const char* name_of(user_code where) noexcept {
@@ -165,6 +168,7 @@ actor_scheduler::~actor_scheduler() {
         finish_stop(*workers_[0]);
     }
     system_table::withdraw(number_);
+    release_blocks();
     for (std::uint32_t i = 0; i < worker_count_; ++i)
         destroy(memory_, workers_[i]);
     if (visitor_ != nullptr)
@@ -187,6 +191,12 @@ dead_letter_cause actor_scheduler::cause_of(sent why) noexcept {
         return dead_letter_cause::shutdown;
     case sent::construction_failed:
         return dead_letter_cause::construction_failed;
+    case sent::mailbox_full:
+        return dead_letter_cause::mailbox_full;
+    case sent::would_block:
+        return dead_letter_cause::would_block;
+    case sent::timed_out:
+        return dead_letter_cause::mailbox_timeout;
     default:
         return dead_letter_cause::recipient_terminated;
     }
@@ -282,6 +292,10 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
     if (s == nullptr)
         return std::unexpected(spawn_error{spawn_error::kind::slots_exhausted,
                                            "as many actors as the system may have"});
+    if (auto refused = prepare_mailbox(*s, o)) {
+        abandon_spawn(*s, w);
+        return std::unexpected(*refused);
+    }
     s->set_behaviour(&acts);
     s->set_traits(o.priority, true);
     return s;

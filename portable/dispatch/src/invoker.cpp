@@ -260,6 +260,8 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
                 break;
             }
         }
+        if (s.kind() != nullptr) [[unlikely]]
+            end_of_kind(t);
         if (s.state().should_process()) [[likely]]
             return result;  // continuations left over are seen by the end of the run
     }
@@ -270,6 +272,18 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
     else
         result.outcome = failed ? invoke_outcome::failed : invoke_outcome::suspended;
     return result;
+}
+
+void invoker::end_of_kind(turn& t) noexcept {
+    mailbox_block& block = *t.slot_.kind();
+    actor_scheduler& system = t.worker_.system_;
+    // RG-4: a queue that cannot go on ends its actor.
+    if (const char* why = block.queue().broken())
+        system.mailbox_failed(t.self(), {why, nullptr});
+    // MB-5: above the threshold for longer than a second, senders are told again. The clock is read
+    // once per run, and only then.
+    if (block.warned() && system.time_ != nullptr)
+        block.time_passed(system.time_->now());
 }
 
 void invoker::trace(tracer& to, envelope& e, mailbox_index self) noexcept {

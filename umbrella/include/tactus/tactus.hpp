@@ -35,6 +35,7 @@
 #include <tactus/dispatch/lane_heap.hpp>
 #include <tactus/dispatch/lane_set.hpp>
 #include <tactus/dispatch/middleware.hpp>
+#include <tactus/dispatch/offer.hpp>
 #include <tactus/dispatch/parker.hpp>
 #include <tactus/dispatch/registry.hpp>
 #include <tactus/dispatch/run_ring.hpp>
@@ -53,6 +54,8 @@
 #include <tactus/mailbox/envelope_pool.hpp>
 #include <tactus/mailbox/inbox.hpp>
 #include <tactus/mailbox/mailbox.hpp>
+#include <tactus/mailbox/mailbox_block.hpp>
+#include <tactus/mailbox/mailbox_gate.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/mailbox/mailbox_options.hpp>
 #include <tactus/mailbox/message_type.hpp>
@@ -61,6 +64,7 @@
 #include <tactus/mailbox/state_word.hpp>
 #include <tactus/mailbox/system_message.hpp>
 #include <tactus/mailbox/system_queue.hpp>
+#include <tactus/mailbox/user_queue.hpp>
 #include <tactus/port/plain_edge.hpp>
 #include <tactus/port/port.hpp>
 #include <tactus/time/clock.hpp>

@@ -28,6 +28,8 @@ namespace tactus::inline v0 {
 
 struct spawn_options {
     std::uint8_t priority = default_priority;
+    mailbox_options mailbox = {};
+    message_order* order = nullptr;  // of the priority kinds; outlives the actor
 };
 
 struct spawn_error {
@@ -36,6 +38,10 @@ struct spawn_error {
         shutting_down,       // nothing new is taken
         refused,             // by a spawn middleware; `reason` is its
         constructor_failed,  // the state's constructor threw
+        capacity_zero,       // a mailbox that could never take a message
+        capacity_too_large,  // see mailbox_gate::capacity_max
+        order_missing,       // a priority mailbox needs an order of messages
+        memory_exhausted,    // no memory for the mailbox's queue
     };
     kind what;
     const char* reason;
@@ -138,11 +144,11 @@ public:
                                        const send_options& o = {}) noexcept {
         worker* w = worker::current();
         if (w != nullptr && w->system_.has(to))
-            return w->system_.deliver(w, to, std::forward<M>(message), o);
+            return w->system_.try_deliver(w, to, std::forward<M>(message), o);
         const system_table::visit v(to.system_number());
         if (v.system() == nullptr)
             return sent::no_system;
-        return v.system()->deliver(nullptr, to, std::forward<M>(message), o);
+        return v.system()->try_deliver(nullptr, to, std::forward<M>(message), o);
     }
     /// As tell, from one of the workers.
     template <class M>
@@ -154,7 +160,8 @@ public:
             if (number < slot_limit_.load(std::memory_order_relaxed) && !watched_ &&
                 o.deadline == 0) [[likely]] {
                 slot& s = w.slot_base_[number];
-                envelope* e = s.generation() == to.generation ? w.envelopes_.take() : nullptr;
+                envelope* e =
+                    s.ungated_generation() == to.generation ? w.envelopes_.take() : nullptr;
                 if (e != nullptr) [[likely]] {
                     e->fill<type>(std::forward<M>(message), o.sender, to.generation);
                     if (w.lanes_.count_send()) [[unlikely]]
@@ -253,6 +260,7 @@ private:
     actor_scheduler(const options& o, number_claim c) noexcept;
 
     friend class invoker;
+    friend class pending_offer;
     friend class turn;
     friend class worker;
 
@@ -302,35 +310,77 @@ private:
         slot& s = slots_.at(number);
         if (s.generation() != to.generation) [[unlikely]]
             return sent::recipient_terminated;
+        mailbox_block* block = s.gated();
+        if (block != nullptr && looks_full(*block)) [[unlikely]]
+            return sent::mailbox_full;
         envelope* e = take_envelope(w);
         if (e == nullptr) [[unlikely]]
             return sent::pool_exhausted;
-        const std::uint32_t extras = o.deadline != 0 ? std::uint32_t{envelope::has_deadline} : 0U;
-        if (const sent failed = put<type>(w, *e, std::forward<M>(message),
-                                          watched_ ? extras | envelope::has_span : extras);
+        if (const sent failed = fill<type>(w, *e, to, std::forward<M>(message), o);
             failed != sent::accepted) [[unlikely]]
             return failed;
-        e->sender.write(o.sender);
-        e->generation.write(to.generation);
-        if (extras != 0) [[unlikely]]
-            e->set_deadline(o.deadline);
-        if (watched_) [[unlikely]]
-            watch_enqueue(*e, to, o.sender);
         if (w != nullptr && w->lanes_.count_send())
             coordinator_.publish(w->lanes_);
-        switch (s.enqueue(*e)) {
+        const sent result = block == nullptr ? push(w, s, *e) : push_gated(w, s, *block, *e, to);
+        if (result == sent::accepted) [[likely]]
+            return result;
+        give_back(w, *e, std::forward<M>(message));
+        return result;
+    }
+    /// deliver for who gets the message back: what the strategy of a full mailbox says happens.
+    template <class M>
+    [[nodiscard]] sent try_deliver(worker* w, mailbox_index to, M&& message,
+                                   const send_options& o) noexcept {
+        const sent result = deliver(w, to, std::forward<M>(message), o);
+        if (result != sent::mailbox_full || !loses_newest(to))
+            return result;
+        dead_letter(w, to, std::forward<M>(message), o, result);
+        return sent::dropped;
+    }
+    /// Puts a filled envelope into a mailbox that is not gated, or whose gate was passed.
+    [[nodiscard]] sent push(worker* w, slot& s, envelope& e) noexcept {
+        // Read now: once it is pushed it is somebody else's.
+        const bool timed = (e.flags.read() & envelope::has_deadline) != 0;
+        const std::int64_t deadline = timed ? e.deadline() : 0;
+        switch (s.enqueue(e)) {
         case enqueued::accepted:
             return sent::accepted;
         case enqueued::submit:
-            if (extras != 0) [[unlikely]]
-                coordinator_.submit(s, lanes_of(w), {lane::timed, s.priority(), o.deadline});
+            if (timed) [[unlikely]]
+                coordinator_.submit(s, lanes_of(w), {lane::timed, s.priority(), deadline});
             else
                 coordinator_.submit_ready(s, lanes_of(w));
             return sent::accepted;
         case enqueued::closed:
             break;
         }
-        return give_back(w, *e, std::forward<M>(message));
+        return sent::recipient_terminated;
+    }
+    /// Passes the gate first, evicting where the strategy says so.
+    [[nodiscard]] sent push_gated(worker* w, slot& s, mailbox_block& block, envelope& e,
+                                  mailbox_index to) noexcept;
+    /// Nothing would be gained by filling an envelope.
+    [[nodiscard]] static bool looks_full(mailbox_block& block) noexcept;
+    [[nodiscard]] bool loses_newest(mailbox_index to) const noexcept;
+    void release_blocks() noexcept;
+    void warn_of_pressure(mailbox_block& block, mailbox_index who) noexcept;
+
+    /// Everything an envelope says. When it fails, the envelope was given back.
+    template <class Type, class M>
+    [[nodiscard]] sent fill(worker* w, envelope& e, mailbox_index to, M&& message,
+                            const send_options& o) noexcept {
+        const std::uint32_t extras = o.deadline != 0 ? std::uint32_t{envelope::has_deadline} : 0U;
+        if (const sent failed = put<Type>(w, e, std::forward<M>(message),
+                                          watched_ ? extras | envelope::has_span : extras);
+            failed != sent::accepted) [[unlikely]]
+            return failed;
+        e.sender.write(o.sender);
+        e.generation.write(to.generation);
+        if (extras != 0) [[unlikely]]
+            e.set_deadline(o.deadline);
+        if (watched_) [[unlikely]]
+            watch_enqueue(e, to, o.sender);
+        return sent::accepted;
     }
 
     /// Puts a message into an envelope of ours; when that fails, gives the envelope back and says
@@ -363,14 +413,15 @@ private:
         }
         const sent result = deliver(&w, to, std::forward<M>(message), o);
         if (result != sent::accepted)
-            dead_letter(&w, to, std::forward<M>(message), o, result);
+            dead_letter(&w, to, std::forward<M>(message), o, reason_of(to, result));
     }
     /// The mailbox was closed between the look and the push.
     void refused_late(worker* w, mailbox_index to, envelope& e) noexcept;
 
-    /// The mailbox was closed between the look and the push: the message goes back where it was.
+    /// The mailbox was closed, or full, between the look and the push: the message goes back where
+    /// it was.
     template <class M>
-    [[nodiscard]] sent give_back(worker* w, envelope& e, M&& message) noexcept {
+    void give_back(worker* w, envelope& e, M&& message) noexcept {
         using type = std::remove_cvref_t<M>;
         if constexpr (std::is_rvalue_reference_v<M&&> &&
                       !std::is_const_v<std::remove_reference_t<M>> &&
@@ -382,7 +433,6 @@ private:
                 (void)call_user(move_back);
         }
         dispose(w, e);
-        return sent::recipient_terminated;
     }
 
     template <class M>
@@ -392,7 +442,8 @@ private:
             return;  // counted by the table
         const sent result = v.system()->deliver(nullptr, to, std::forward<M>(message), o);
         if (result != sent::accepted)
-            v.system()->dead_letter(nullptr, to, std::forward<M>(message), o, result);
+            v.system()->dead_letter(nullptr, to, std::forward<M>(message), o,
+                                    v.system()->reason_of(to, result));
     }
 
     template <class M>
@@ -417,10 +468,14 @@ private:
         return w != nullptr ? &w->lanes_ : nullptr;
     }
     [[nodiscard]] static dead_letter_cause cause_of(sent why) noexcept;
+    /// MB-2: what tell cannot wait for, it may not call full.
+    [[nodiscard]] sent reason_of(mailbox_index to, sent why) const noexcept;
     [[nodiscard]] sent beyond_limit(std::uint32_t number) const noexcept;
     void message_lost(mailbox_index to, const message_type& type, dead_letter_cause cause) noexcept;
     void watch_enqueue(envelope& e, mailbox_index to, mailbox_index from) noexcept;
 
+    [[nodiscard]] std::optional<spawn_error> prepare_mailbox(slot& s,
+                                                             const spawn_options& o) noexcept;
     [[nodiscard]] std::expected<slot*, spawn_error> begin_spawn(const behaviour& acts,
                                                                 const spawn_options& o,
                                                                 worker* w) noexcept;

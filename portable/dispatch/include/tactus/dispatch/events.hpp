@@ -61,6 +61,14 @@ public:
     virtual void actor_failed(mailbox_index who, const failure& why) noexcept = 0;
     /// LN-9: a timed mailbox came to run later than its deadline.
     virtual void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept = 0;
+    /// MB-5: a bounded mailbox is filling up; `percent` of `capacity`.
+    virtual void mailbox_pressure(mailbox_index who, std::uint32_t length, std::uint32_t capacity,
+                                  std::uint32_t percent) noexcept {
+        (void)who;
+        (void)length;
+        (void)capacity;
+        (void)percent;
+    }
     /// UP-4: user code beside handlers threw; what came of it is in guarded_user.hpp.
     virtual void user_code_failed(user_code where, const failure& why) noexcept {
         (void)where;

@@ -48,6 +48,7 @@ private:
     static void fail(turn& t, const failure& why) noexcept;
     static void trace(tracer& to, envelope& e, mailbox_index self) noexcept;
     static std::uint32_t prologue(turn& t) noexcept;
+    static void end_of_kind(turn& t) noexcept;
     static void refuse_generation(turn& t, system_message& m) noexcept;
     static void refuse_generation(worker& w, slot& s, envelope& e) noexcept;
 };

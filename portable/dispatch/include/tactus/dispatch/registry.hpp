@@ -49,10 +49,13 @@ public:
             unpoison(*s);
         return s;
     }
+    /// The generation a slot that was taken will be opened with.
+    [[nodiscard]] std::uint32_t next_life_of(const slot& s) const noexcept {
+        return s.generation() == 0 ? first_generation_ : s.generation();
+    }
     /// Opens a slot that was taken: from now on its index finds it.
     mailbox_index open(slot& s, bool scheduled) noexcept {
-        const std::uint32_t generation = s.generation() == 0 ? first_generation_ : s.generation();
-        s.open(generation, scheduled);
+        s.open(next_life_of(s), scheduled);
         return index_of(s);
     }
 

@@ -31,6 +31,10 @@ enum class sent : std::uint8_t {
     shutdown,              // the system takes nothing any more
     no_system,             // there is no such system, or not any more
     construction_failed,   // the message's copy or move constructor threw
+    mailbox_full,          // no room, and the message is the caller's again
+    dropped,               // no room: it became a dead letter, as the mailbox's strategy says
+    would_block,           // no room, and this thread must not wait
+    timed_out,             // no room in time: it became a dead letter
 };
 [[nodiscard]] const char* name_of(sent result) noexcept;
 

@@ -71,6 +71,23 @@ public:
         return reversed(head_.exchange(empty_mark(), taken.acquire()), count);
     }
 
+    /// As take_all, for who makes it known in another word, before, that something is set aside (see
+    /// mailbox_gate): whoever then finds the stack empty finds that too. Owner, or under the lock
+    /// that the owner takes as well.
+    [[nodiscard]] Node* set_aside() noexcept {
+        Node* seen = head_.load(std::memory_order_relaxed);
+        if (seen == empty_mark() || seen == nullptr)
+            return nullptr;
+        // A sender may set aside while the owner closes: closed stays closed.
+        while (!head_.compare_exchange_weak(seen, empty_mark(), aside.acq_rel(),
+                                            std::memory_order_relaxed)) {
+            if (seen == nullptr)
+                return nullptr;
+        }
+        std::uint32_t count = 0;
+        return reversed(seen, count);
+    }
+
     /// Refuses everybody from now on and takes what was there, the oldest first. Owner only.
     [[nodiscard]] Node* close() noexcept {
         std::uint32_t count = 0;
@@ -112,7 +129,9 @@ private:
     // "opened": what prepared the mailbox happens before the first push.
     static constexpr port::edge published{"stack-published"};
     static constexpr port::edge taken{"stack-taken"};
+    // "aside": what a sender set aside -> who finds the stack empty. Also "taken".
     static constexpr port::edge opened{"stack-opened"};
+    static constexpr port::edge aside{"stack-aside"};
     port::atomic<Node*> head_{nullptr};
 };
 

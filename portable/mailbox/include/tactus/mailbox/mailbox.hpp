@@ -6,6 +6,9 @@
 //   state     state word, ticket, system head   written at the edges of a run
 //   owner     the batch in work, and what the invoker keeps
 //
+// A plain mailbox (first in first out, unbounded) is all of this and nothing else; one of another
+// kind, or a bounded one, has a block (mailbox_block.hpp) with its queue and its gate.
+//
 // Senders touch the second line only when their push found the queue empty; the owner's line is
 // nobody else's business. It holds no business logic: the invoker runs it.
 //
@@ -23,6 +26,7 @@
 
 #include <tactus/mailbox/envelope.hpp>
 #include <tactus/mailbox/inbox.hpp>
+#include <tactus/mailbox/mailbox_block.hpp>
 #include <tactus/mailbox/state_engine.hpp>
 #include <tactus/mailbox/system_queue.hpp>
 
@@ -57,12 +61,26 @@ public:
         // A guess that saves work: the envelope carries the generation, and the owner compares.
         return generation_.load(std::memory_order_relaxed);
     }
+    /// The generation, unless senders have to pass a gate: 0 then. So one look tells the short way.
+    [[nodiscard]] std::uint32_t ungated_generation() const noexcept {
+        return ungated_generation_.load(std::memory_order_relaxed);
+    }
+    /// The gate of a bounded mailbox; nullptr when it has none. A guess, as the generation is: the
+    /// gate knows which life it belongs to.
+    [[nodiscard]] mailbox_block* gated() const noexcept {
+        return ungated_generation() != 0 ? nullptr : block_.load(placed.acquire());
+    }
+    /// For who has passed the gate.
+    [[nodiscard]] inbox& senders_inbox() noexcept { return inbox_; }
     [[nodiscard]] state_engine& state() noexcept { return state_; }
     [[nodiscard]] const state_engine& state() const noexcept { return state_; }
     [[nodiscard]] bool has_system_messages() const noexcept { return system_.has_messages(); }
     /// User messages that a run would find. Exact for the owner and for who just resumed it.
     [[nodiscard]] bool has_user_messages() const noexcept {
-        return !inbox_.looks_empty() || kept_.load(std::memory_order_relaxed) != 0;
+        if (!inbox_.looks_empty() || kept_.load(std::memory_order_relaxed) != 0)
+            return true;
+        const mailbox_block* b = block_.load(placed.acquire());
+        return b != nullptr && b->gate().has_aside();
     }
     /// Something is left from the last run for after a resume. A look.
     [[nodiscard]] bool keeps() const noexcept { return kept_.load(std::memory_order_relaxed) != 0; }
@@ -82,6 +100,8 @@ public:
     [[nodiscard]] envelope* next_user() noexcept {
         envelope* e = batch_;
         if (e == nullptr) {
+            if (kind_ != nullptr) [[unlikely]]
+                return kind_->next(inbox_);
             e = inbox_.take_all(batch_count_);
             if (e == nullptr)
                 return nullptr;
@@ -92,18 +112,22 @@ public:
     }
     /// Fetches what the inbox has, if nothing is in work; how many messages then are.
     [[nodiscard]] std::uint32_t fetch_batch() noexcept {
+        if (kind_ != nullptr) [[unlikely]]
+            return batch_count_ + kind_->fetch(inbox_);
         if (batch_ == nullptr)
             batch_ = inbox_.take_all(batch_count_);
         return batch_count_;
     }
     /// True when next_user would return one.
     [[nodiscard]] bool owner_has_user() const noexcept {
-        return batch_ != nullptr || !inbox_.looks_empty();
+        return batch_ != nullptr || !inbox_.looks_empty() || (kind_ != nullptr && !kind_->empty());
     }
     [[nodiscard]] envelope* peek_user() noexcept {
         (void)fetch_batch();
-        return batch_;
+        return batch_ != nullptr || kind_ == nullptr ? batch_ : kind_->queue().peek();
     }
+    /// The block of a mailbox that is not plain; nullptr otherwise.
+    [[nodiscard]] mailbox_block* kind() const noexcept { return kind_; }
     /// Before everything that is queued.
     void put_back(envelope& e) noexcept {
         e.next.write(batch_);
@@ -115,6 +139,10 @@ public:
     /// elected to finalize (and is still the owner). `keeps` says that there is more to do after a
     /// resume than the batch.
     [[nodiscard]] enqueued end_run(bool keeps = false) noexcept {
+        if (kind_ != nullptr) [[unlikely]] {
+            kind_->settle(inbox_);
+            keeps = keeps || !kind_->empty();
+        }
         // Read by who resumes the mailbox; ordered by the state word.
         keeps = keeps || batch_ != nullptr;
         if (keeps || kept_.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -124,12 +152,23 @@ public:
         return offer_work() ? enqueued::submit : enqueued::accepted;
     }
 
+    /// Gives the life about to be opened a block, which was opened for it; null: a plain one.
+    void set_kind(mailbox_block* b) noexcept {
+        kind_ = b;
+        if (b != nullptr)
+            block_.store(b, placed.release());
+    }
+    /// The block this mailbox has, whether its present life uses it or not.
+    [[nodiscard]] mailbox_block* block() const noexcept { return block_.load(placed.acquire()); }
+
     /// Opens it for a new life. Requires: closed, and the caller is the only one who may open it.
     void open(std::uint32_t generation, bool scheduled) noexcept {
         batch_ = nullptr;
         batch_count_ = 0;
         kept_.store(0, std::memory_order_relaxed);  // ordered by opening the queues below
         generation_.store(generation, std::memory_order_relaxed);
+        const bool is_gated = kind_ != nullptr && kind_->options().is_bounded();
+        ungated_generation_.store(is_gated ? 0 : generation, std::memory_order_relaxed);
         state_.open(scheduled, state_word::life_of(generation));
         system_.open();
         inbox_.open();
@@ -147,6 +186,7 @@ public:
                        Sink&& sink) noexcept {
         leftovers left;
         generation_.store(next_generation, std::memory_order_relaxed);
+        ungated_generation_.store(0, std::memory_order_relaxed);
         for (oldest_first list : {unhandled, system_.close()}) {
             while (system_message* m = list.pop()) {
                 ++left.system;
@@ -154,14 +194,23 @@ public:
             }
         }
         envelope* rest = inbox_.close();
-        for (envelope* list : {batch_, rest}) {
+        const auto refuse = [&](envelope& e) {
+            ++left.user;
+            sink.refused(e);
+        };
+        const auto refuse_all = [&](envelope* list) {
             while (list != nullptr) {
                 envelope* e = list;
                 list = e->next.read();
-                ++left.user;
-                sink.refused(*e);
+                refuse(*e);
             }
+        };
+        refuse_all(batch_);
+        if (kind_ != nullptr) {
+            kind_->close(refuse);
+            kind_ = nullptr;
         }
+        refuse_all(rest);
         batch_ = nullptr;
         batch_count_ = 0;
         kept_.store(0, std::memory_order_relaxed);  // ordered by the state word
@@ -185,6 +234,7 @@ private:
     // Senders' line.
     alignas(line) inbox inbox_;
     port::atomic<std::uint32_t> generation_{0};
+    port::atomic<std::uint32_t> ungated_generation_{0};
 
 protected:
     // Written before the mailbox is opened, and by its owner. Relaxed: who reads it without having
@@ -197,11 +247,17 @@ private:
     port::atomic<std::uint32_t> ticket_{0};
     system_queue system_;
     port::atomic<std::uint32_t> kept_{0};  // the batch of an idle, suspended mailbox is not empty
+    // "placed": a block is made before it is found. It stays for as long as the slot does.
+    static constexpr port::edge placed{"block-placed"};
+    port::atomic<mailbox_block*> block_{nullptr};
 
 protected:
     // Owner's line: the batch here, the rest by who derives.
     alignas(line) envelope* batch_ = nullptr;  // taken from the inbox, the oldest first
     std::uint32_t batch_count_ = 0;            // how many
+
+private:
+    mailbox_block* kind_ = nullptr;  // the block, when the present life uses it
 };
 
 }  // namespace tactus::inline v0

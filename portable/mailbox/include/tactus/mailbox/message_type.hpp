@@ -18,11 +18,15 @@ template <class M>
 concept message = std::is_object_v<M> && !std::is_const_v<M> && !std::is_array_v<M> &&
                   std::move_constructible<M> && std::is_nothrow_destructible_v<M>;
 
+/// What a message derives from to be handled before others in a control-aware mailbox.
+struct control_message {};
+
 struct message_type {
     void (*destroy)(void* object) noexcept;  // null for types without a destructor
     std::uint32_t size;
     std::uint32_t alignment;
     std::uint32_t name_hash;
+    bool is_control;        // derives from control_message
     std::string_view name;  // for people: dead letters, dumps
 };
 
@@ -67,6 +71,7 @@ template <message M>
     .size = sizeof(M),
     .alignment = alignof(M),
     .name_hash = detail::name_hash(detail::message_name<M>()),
+    .is_control = std::is_base_of_v<control_message, M>,
     .name = detail::message_name<M>(),
 };
 

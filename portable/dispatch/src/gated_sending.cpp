@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sending to bounded mailboxes: the gate, what each strategy does when it is shut, and the memory of
+// mailboxes that are not plain.
+//
+//   strategy      tell                          try_tell
+//   drop_oldest   the oldest -> mailbox_full    the same; mailbox_full when nothing may go
+//   drop_newest   it -> mailbox_full            it -> mailbox_full, dropped
+//   reject        it -> mailbox_full            mailbox_full
+//   dead_letter   it -> mailbox_full            it -> mailbox_full, dropped
+//   block         it -> would_block             mailbox_full (offer waits)
+#include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/offer.hpp>
+
+namespace tactus::inline v0 {
+
+bool actor_scheduler::looks_full(mailbox_block& block) noexcept {
+    const mailbox_gate& gate = block.gate();
+    return gate.when_full() != overflow::drop_oldest &&
+           (gate.taken() >= gate.capacity() || gate.anybody_waits());
+}
+
+bool actor_scheduler::loses_newest(mailbox_index to) const noexcept {
+    const slot* s = slots_.find(to);
+    const mailbox_block* block = s != nullptr ? s->gated() : nullptr;
+    if (block == nullptr)
+        return false;
+    const overflow strategy = block->gate().when_full();
+    return strategy == overflow::drop_newest || strategy == overflow::dead_letter;
+}
+
+sent actor_scheduler::reason_of(mailbox_index to, sent why) const noexcept {
+    if (why != sent::mailbox_full)
+        return why;
+    const slot* s = slots_.find(to);
+    const mailbox_block* block = s != nullptr ? s->gated() : nullptr;
+    return block != nullptr && block->gate().when_full() == overflow::block ? sent::would_block
+                                                                            : why;
+}
+
+sent actor_scheduler::push_gated(worker* w, slot& s, mailbox_block& block, envelope& e,
+                                 mailbox_index to) noexcept {
+    mailbox_gate& gate = block.gate();
+    switch (gate.enter(to.generation)) {
+    case mailbox_gate::entry::entered:
+        break;
+    case mailbox_gate::entry::ended:
+        return sent::recipient_terminated;
+    case mailbox_gate::entry::full: {
+        if (gate.when_full() != overflow::drop_oldest)
+            return sent::mailbox_full;
+        // Control messages stay (TC-M15); its credit is ours now.
+        envelope* oldest = gate.evict(s.senders_inbox(), to.generation,
+                                      [](envelope& old) { return !old.type.read()->is_control; });
+        if (oldest == nullptr) {
+            // What was set aside has left the inbox: whoever looked there must look again.
+            if (s.offer_work())
+                coordinator_.submit_ready(s, lanes_of(w));
+            return sent::mailbox_full;
+        }
+        if (events_ != nullptr)
+            events_->dead_letter(to, *oldest, dead_letter_cause::mailbox_full);
+        dispose(w, *oldest);
+        break;
+    }
+    }
+    warn_of_pressure(block, to);
+    return push(w, s, e);
+}
+
+void actor_scheduler::warn_of_pressure(mailbox_block& block, mailbox_index who) noexcept {
+    const std::uint32_t percent = block.warn();
+    if (percent != 0 && events_ != nullptr) [[unlikely]]
+        events_->mailbox_pressure(who, block.gate().taken(), block.gate().capacity(), percent);
+}
+
+std::optional<spawn_error> actor_scheduler::prepare_mailbox(slot& s,
+                                                            const spawn_options& o) noexcept {
+    using kind = spawn_error::kind;
+    s.set_kind(nullptr);
+    const mailbox_options& m = o.mailbox;
+    if (m.is_plain())
+        return std::nullopt;
+    if (m.capacity == 0)
+        return spawn_error{kind::capacity_zero, "a mailbox of capacity 0 can never take a message"};
+    if (m.is_bounded() && m.capacity > mailbox_gate::capacity_max)
+        return spawn_error{kind::capacity_too_large,
+                           "a bounded mailbox holds at most 2,097,151 messages"};
+    const bool by_priority =
+        m.kind == mailbox_kind::priority || m.kind == mailbox_kind::stable_priority;
+    if (by_priority && o.order == nullptr)
+        return spawn_error{kind::order_missing, "a priority mailbox needs an order of messages"};
+    mailbox_block* block = s.block();
+    if (block == nullptr) {
+        void* place = memory_.allocate(sizeof(mailbox_block), alignof(mailbox_block));
+        if (place == nullptr)
+            return spawn_error{kind::memory_exhausted, "no memory for the mailbox's queue"};
+        block = ::new (place) mailbox_block(memory_);
+    }
+    block->open(m, slots_.next_life_of(s), o.order);
+    s.set_kind(block);
+    return std::nullopt;
+}
+
+void actor_scheduler::release_blocks() noexcept {
+    for (std::uint32_t i = 0; i < slots_.constructed_count(); ++i) {
+        mailbox_block* block = slots_.at(i).block();
+        if (block == nullptr)
+            continue;
+        block->~mailbox_block();
+        memory_.release(block, sizeof(mailbox_block), alignof(mailbox_block));
+    }
+}
+
+// ---- offers that wait
+
+void pending_offer::served_now(gate_waiter& w) noexcept {
+    auto& self = static_cast<pending_offer&>(w);
+    // The mailbox was closed: the message goes back here, while its system is certainly alive.
+    if (self.carried != nullptr)
+        self.return_message(self.system_->own_worker());
+    self.wake_->wake();  // and then it may be gone
+}
+
+void pending_offer::return_message(worker* w) noexcept {
+    if (give_back_ != nullptr)
+        give_back_(origin_, *carried);
+    system_->dispose(w, *carried);
+    carried = nullptr;
+}
+
+bool pending_offer::cancel() noexcept {
+    const system_table::visit v(to_.system_number());
+    // A system that is gone has closed its mailboxes, and told who waited.
+    if (v.system() == nullptr || !gate_->cancel(*this))
+        return false;
+    worker* w = system_->own_worker();
+    if (system_->events_ != nullptr)
+        system_->events_->dead_letter(to_, *carried, dead_letter_cause::mailbox_timeout);
+    system_->dispose(w, *carried);
+    carried = nullptr;
+    return true;
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mailbox block: what a mailbox has that is not plain: a queue of its kind, a gate when it is
+// bounded, and whether its senders have been warned.
+//
+// A slot gets one when its first such life begins, and keeps it: senders that are late find it
+// whatever the slot is by then (see mailbox_gate). Plain mailboxes, first in first out and
+// unbounded, have none and pay nothing.
+//
+// Thread safety: the gate says for itself; warn() from any thread; the rest is the owner's.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <tactus/base/memory_source.hpp>
+#include <tactus/mailbox/mailbox_gate.hpp>
+#include <tactus/mailbox/mailbox_options.hpp>
+#include <tactus/mailbox/user_queue.hpp>
+
+namespace tactus::inline v0 {
+
+class mailbox_block {
+public:
+    explicit mailbox_block(memory_source& memory) noexcept : memory_(memory) {}
+    ~mailbox_block() { end_queue(); }
+    mailbox_block(const mailbox_block&) = delete;
+    mailbox_block& operator=(const mailbox_block&) = delete;
+
+    /// Begins a life. Requires: `order` for the priority kinds (check mailbox_block:1).
+    void open(const mailbox_options& o, std::uint32_t generation, message_order* order) noexcept;
+
+    [[nodiscard]] const mailbox_options& options() const noexcept { return options_; }
+    [[nodiscard]] mailbox_gate& gate() noexcept { return gate_; }
+    [[nodiscard]] const mailbox_gate& gate() const noexcept { return gate_; }
+    [[nodiscard]] user_queue& queue() noexcept { return *queue_; }
+
+    // ---- owner
+
+    /// The next message; its credit is given back. Null when there is none, or the queue is broken.
+    [[nodiscard]] envelope* next(inbox& in) noexcept;
+    /// Moves what the inbox has to the queue, and says how many messages are there.
+    [[nodiscard]] std::uint32_t fetch(inbox& in) noexcept;
+    [[nodiscard]] bool empty() noexcept { return queue_->size() == 0 && !gate_.has_aside(); }
+    /// Gives back credits that were kept to give them back together. At the end of a run.
+    void settle(inbox& in) noexcept {
+        if (owed_ != 0)
+            leave(in);
+    }
+    /// MB-3, MB-7: before everything that is queued; false when there is no room, or the kind has no
+    /// such place, and the envelope is the caller's.
+    [[nodiscard]] bool push_front(envelope& e) noexcept;
+    /// What is left goes to `sink`: the queue in its order, then what was set aside; whoever waits
+    /// at the gate is told. Requires: the inbox is closed.
+    template <class Sink>
+    void close(Sink&& sink) noexcept {
+        while (envelope* e = queue_->broken() != nullptr ? queue_->take_any() : queue_->pop())
+            sink(*e);
+        while (envelope* e = unplaced_.pop())
+            sink(*e);
+        if (options_.is_bounded())
+            gate_.close(sink);
+        end_queue();
+    }
+
+    /// Tells the time, now and then, while warned(): a second after the last event the next message
+    /// above the threshold makes another.
+    void time_passed(instant now) noexcept;
+
+    // ---- senders
+
+    /// MB-5: after entering: how full it is in percent, when that is worth an event; else 0.
+    [[nodiscard]] std::uint32_t warn() noexcept;
+    [[nodiscard]] bool warned() const noexcept {
+        return warned_.load(std::memory_order_relaxed) != 0;
+    }
+
+private:
+    TACTUS_CHECK_MODULE("mailbox_block");
+
+    static constexpr std::uint32_t together_max = 16;  // credits given back at once
+    static constexpr std::uint32_t calm_percent = 50;
+
+    void leave(inbox& in) noexcept;
+    void end_queue() noexcept;
+    void warn_again() noexcept {
+        warned_at_ = instant::never();
+        warned_.store(0, std::memory_order_relaxed);
+    }
+
+    memory_source& memory_;
+    mailbox_options options_;
+    mailbox_gate gate_;
+    port::atomic<std::uint32_t> warn_at_{0};  // messages; 0: never. Atomic: see the gate's settings
+    port::atomic<std::uint32_t> warned_{0};
+    user_queue* queue_ = nullptr;
+    envelope_list unplaced_;      // taken from the inbox when the queue broke down
+    std::uint32_t owed_ = 0;      // credits not given back yet
+    std::uint32_t together_ = 1;  // credits given back at once
+    bool looks_always_ = false;   // newer messages may come before those in the queue
+    std::uint32_t generation_ = 0;
+    instant warned_at_ = instant::never();  // when the owner first saw it; never: not yet
+
+    static constexpr std::size_t queue_size =
+        std::max({sizeof(envelope_list), sizeof(envelope_deque), sizeof(priority_queue),
+                  sizeof(control_queue)});
+    alignas(std::max_align_t) std::byte storage_[queue_size];
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the inbox to the queue of the kind, and credits back.
+#include <tactus/mailbox/mailbox_block.hpp>
+
+#include <new>
+
+namespace tactus::inline v0 {
+
+void mailbox_block::open(const mailbox_options& o, std::uint32_t generation,
+                         message_order* order) noexcept {
+    end_queue();
+    options_ = o;
+    generation_ = generation;
+    owed_ = 0;
+    warn_again();  // nobody has a reference to this life yet
+    looks_always_ = false;
+    void* place = storage_;
+    switch (o.kind) {
+    case mailbox_kind::fifo:
+        queue_ = ::new (place) envelope_list();
+        break;
+    case mailbox_kind::deque:
+        queue_ = ::new (place) envelope_deque(memory_);
+        break;
+    case mailbox_kind::priority:
+    case mailbox_kind::stable_priority:
+        TACTUS_CHECK(1, order != nullptr);
+        queue_ = ::new (place) priority_queue(memory_, *order);
+        looks_always_ = true;
+        break;
+    case mailbox_kind::control_aware:
+        queue_ = ::new (place) control_queue();
+        looks_always_ = true;
+        break;
+    }
+    if (!o.is_bounded()) {
+        warn_at_.store(0, std::memory_order_relaxed);
+        return;
+    }
+    gate_.open(generation, o.capacity, o.when_full);
+    // Together only where it does not make a small mailbox look full.
+    together_ = std::clamp(o.capacity / 8, 1U, together_max);
+    // len * 100 / capacity >= percent, without a division per message.
+    const std::uint64_t needed = (std::uint64_t{o.capacity} * o.pressure_percent + 99) / 100;
+    warn_at_.store(o.pressure_percent == 0 ? 0 : static_cast<std::uint32_t>(needed),
+                   std::memory_order_relaxed);
+}
+
+void mailbox_block::end_queue() noexcept {
+    if (queue_ != nullptr)
+        queue_->~user_queue();
+    queue_ = nullptr;
+}
+
+std::uint32_t mailbox_block::fetch(inbox& in) noexcept {
+    const std::uint32_t before = queue_->size();
+    if (options_.is_bounded() && options_.when_full == overflow::drop_oldest) {
+        constexpr std::uint32_t max = mailbox_gate::taken_per_run_max;
+        if (before < max && (gate_.has_aside() || !in.looks_empty()))
+            (void)gate_.take(in, *queue_, max - before);
+        return queue_->size();
+    }
+    envelope* e = in.take_all();
+    while (e != nullptr) {
+        envelope* after = e->next.read();
+        if (!queue_->push(*e))
+            (void)unplaced_.push(*e);
+        e = after;
+    }
+    return queue_->size();
+}
+
+envelope* mailbox_block::next(inbox& in) noexcept {
+    if (queue_->size() == 0 || (looks_always_ && !in.looks_empty()))
+        (void)fetch(in);
+    if (queue_->broken() != nullptr) [[unlikely]]
+        return nullptr;
+    envelope* e = queue_->pop();
+    if (e == nullptr) {
+        settle(in);
+        return nullptr;
+    }
+    // The credit of a message that was meant for an earlier life went with that.
+    if (options_.is_bounded() && e->generation.read() == generation_) {
+        ++owed_;
+        if (owed_ >= together_ || gate_.anybody_waits())
+            leave(in);
+    }
+    return e;
+}
+
+void mailbox_block::leave(inbox& in) noexcept {
+    gate_.leave(owed_, in);
+    owed_ = 0;
+    if (warned() &&
+        std::uint64_t{gate_.taken()} * 100 < std::uint64_t{options_.capacity} * calm_percent)
+        warn_again();
+}
+
+bool mailbox_block::push_front(envelope& e) noexcept {
+    if (options_.kind != mailbox_kind::deque)
+        return false;
+    if (!options_.is_bounded())
+        return queue_->push_front(e);
+    // Credits that were kept count as free here: what is handled has left the mailbox.
+    if (owed_ > 0)
+        --owed_;
+    else if (gate_.enter(generation_) != mailbox_gate::entry::entered)
+        return false;
+    if (queue_->push_front(e))
+        return true;
+    ++owed_;
+    return false;
+}
+
+void mailbox_block::time_passed(instant now) noexcept {
+    if (warned_at_ == instant::never())
+        warned_at_ = now;
+    else if (now - warned_at_ >= duration::from_s(1))
+        warn_again();
+}
+
+std::uint32_t mailbox_block::warn() noexcept {
+    const std::uint32_t at = warn_at_.load(std::memory_order_relaxed);
+    if (at == 0)
+        return 0;
+    const std::uint32_t length = gate_.taken();
+    // One sender makes the event: who writes the mark. Relaxed: it publishes nothing else.
+    if (length < at || warned_.load(std::memory_order_relaxed) != 0 ||
+        warned_.exchange(1, std::memory_order_relaxed) != 0)
+        return 0;
+    const auto percent = std::uint64_t{length} * 100 / gate_.capacity();
+    return static_cast<std::uint32_t>(percent);
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens under the gate's lock: the line, and messages set aside.
+#include <tactus/mailbox/mailbox_gate.hpp>
+
+namespace tactus::inline v0 {
+
+void mailbox_gate::open(std::uint32_t generation, std::uint32_t capacity,
+                        overflow strategy) noexcept {
+    TACTUS_CHECK(1, capacity > 0 && capacity <= capacity_max && first_ == nullptr);
+    // Relaxed: who has a reference to this life has it from after the mailbox was opened.
+    settings_.store(capacity | (static_cast<std::uint32_t>(strategy) << overflow_shift),
+                    std::memory_order_relaxed);
+    word_.store(life_of(generation), std::memory_order_relaxed);
+}
+
+mailbox_gate::entry mailbox_gate::wait(std::uint32_t generation, gate_waiter& w) noexcept {
+    const port::lock_guard held(mutex_);
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    for (;;) {
+        if ((seen & life_mask) != life_of(generation))
+            return entry::ended;
+        if ((seen & waiting) != 0)
+            break;
+        const bool full = (seen & count_mask) >= capacity();
+        const std::uint32_t next = full ? seen | waiting : seen + 1;
+        // Relaxed: the line is under the lock, and a credit given back is in the same word.
+        if (!word_.compare_exchange_weak(seen, next, std::memory_order_relaxed,
+                                         std::memory_order_relaxed))
+            continue;
+        if (!full)
+            return entry::entered;
+        break;
+    }
+    append(w);
+    return entry::full;
+}
+
+bool mailbox_gate::cancel(gate_waiter& w) noexcept {
+    const port::lock_guard held(mutex_);
+    if (!w.listed)
+        return false;
+    unlink(w);
+    if (first_ == nullptr)
+        word_.fetch_and(~waiting, std::memory_order_relaxed);  // T2; under the lock
+    return true;
+}
+
+void mailbox_gate::serve(inbox& in) noexcept {
+    gate_waiter* done = nullptr;
+    gate_waiter** end = &done;
+    {
+        const port::lock_guard held(mutex_);
+        while (first_ != nullptr && taken() < capacity()) {
+            gate_waiter& w = *first_;
+            unlink(w);
+            word_.fetch_add(1,
+                            std::memory_order_relaxed);  // nobody else takes while the bit is set
+            (void)in.push(*w.carried);  // open: its owner is here, and looks again before it ends
+            w.carried = nullptr;
+            w.decided = gate_waiter::outcome::accepted;
+            w.next = nullptr;
+            *end = &w;
+            end = &w.next;
+        }
+        if (first_ == nullptr)
+            word_.fetch_and(~waiting, std::memory_order_relaxed);  // T2
+    }
+    // A waiter is gone as soon as it was told.
+    while (done != nullptr) {
+        gate_waiter& w = *done;
+        done = w.next;
+        w.served(w);
+    }
+}
+
+void mailbox_gate::append(gate_waiter& w) noexcept {
+    w.listed = true;
+    w.decided = gate_waiter::outcome::waiting;
+    w.next = nullptr;
+    w.previous = last_;
+    (last_ == nullptr ? first_ : last_->next) = &w;
+    last_ = &w;
+}
+
+void mailbox_gate::unlink(gate_waiter& w) noexcept {
+    (w.previous == nullptr ? first_ : w.previous->next) = w.next;
+    (w.next == nullptr ? last_ : w.next->previous) = w.previous;
+    w.listed = false;
+}
+
+void mailbox_gate::set_aside(inbox& in) noexcept {
+    // Said before the inbox is emptied: who finds it empty must find this.
+    aside_count_.store(1, std::memory_order_relaxed);
+    envelope* e = in.set_aside();
+    while (e != nullptr) {
+        envelope* after = e->next.read();
+        (void)aside_.push(*e);
+        e = after;
+    }
+}
+
+bool mailbox_gate::take(inbox& in, user_queue& to, std::uint32_t max) noexcept {
+    const port::lock_guard held(mutex_);
+    set_aside(in);
+    bool whole = true;
+    for (; max > 0 && whole; --max) {
+        envelope* e = aside_.pop();
+        if (e == nullptr)
+            break;
+        if (!to.push(*e)) {
+            (void)aside_.push_front(*e);
+            whole = false;
+        }
+    }
+    note_aside();
+    return whole;
+}
+
+gate_waiter* mailbox_gate::end_life() noexcept {
+    const port::lock_guard held(mutex_);
+    // The mark of the next life, which nobody has a reference to before open(), and full: late
+    // senders find either.
+    word_.store((word_.load(std::memory_order_relaxed) + (1U << life_shift)) | count_mask,
+                std::memory_order_relaxed);
+    gate_waiter* line = first_;
+    for (gate_waiter* w = line; w != nullptr; w = w->next) {
+        w->listed = false;
+        w->decided = gate_waiter::outcome::closed;
+    }
+    first_ = nullptr;
+    last_ = nullptr;
+    return line;
+}
+
+void mailbox_gate::tell_closed(gate_waiter* line) noexcept {
+    while (line != nullptr) {
+        gate_waiter& w = *line;
+        line = w.next;
+        w.served(w);
+    }
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The queues that need memory: a ring and a heap of pointers.
+#include <tactus/mailbox/user_queue.hpp>
+
+#include <utility>
+
+namespace tactus::inline v0 {
+namespace {
+
+constexpr const char* no_memory = "the mailbox's queue has no memory to grow";
+constexpr const char* order_failed = "the order of the priority mailbox threw an exception";
+
+}  // namespace
+
+// ---- deque
+
+bool envelope_deque::make_room() noexcept {
+    if (count_ < ring_.capacity())
+        return true;
+    if (broken() != nullptr ||
+        !ring_.grow(count_, [this](std::uint32_t i) { return ring_[place(i)]; })) {
+        break_down(no_memory);
+        return false;
+    }
+    first_ = 0;
+    return true;
+}
+
+bool envelope_deque::push(envelope& e) noexcept {
+    if (!make_room())
+        return false;
+    ring_[place(count_++)] = &e;
+    return true;
+}
+
+bool envelope_deque::push_front(envelope& e) noexcept {
+    if (!make_room())
+        return false;
+    first_ = (first_ - 1) & (ring_.capacity() - 1);
+    ring_[first_] = &e;
+    ++count_;
+    return true;
+}
+
+envelope* envelope_deque::pop() noexcept {
+    if (count_ == 0)
+        return nullptr;
+    envelope* e = ring_[first_];
+    first_ = place(1);
+    --count_;
+    return e;
+}
+
+envelope* envelope_deque::pop_back() noexcept {
+    return count_ == 0 ? nullptr : ring_[place(--count_)];
+}
+
+// ---- priority
+
+bool priority_queue::before(const entry& a, const entry& b) noexcept {
+    switch (order_.before(*a.message, *b.message)) {
+    case message_order::answer::yes:
+        return true;
+    case message_order::answer::failed:
+        break_down(order_failed);
+        return false;
+    case message_order::answer::no:
+        break;
+    }
+    // Older first, unless the other one is to come before it.
+    if (a.number > b.number)
+        return false;
+    const auto other_way = order_.before(*b.message, *a.message);
+    if (other_way == message_order::answer::failed)
+        break_down(order_failed);
+    return other_way == message_order::answer::no;
+}
+
+bool priority_queue::push(envelope& e) noexcept {
+    if (broken() != nullptr)
+        return false;
+    if (count_ == heap_.capacity() &&
+        !heap_.grow(count_, [this](std::uint32_t i) { return heap_[i]; })) {
+        break_down(no_memory);
+        return false;
+    }
+    // An order that fails on the way stops it where it is: nothing is lost.
+    std::uint32_t at = count_++;
+    heap_[at] = {&e, next_number_++};
+    while (at > 0) {
+        const std::uint32_t parent = (at - 1) / 2;
+        if (!before(heap_[at], heap_[parent]))
+            break;
+        std::swap(heap_[at], heap_[parent]);
+        at = parent;
+    }
+    return true;
+}
+
+envelope* priority_queue::pop() noexcept {
+    if (count_ == 0)
+        return nullptr;
+    envelope* first = heap_[0].message;
+    heap_[0] = heap_[--count_];
+    std::uint32_t at = 0;
+    for (;;) {
+        std::uint32_t least = 2 * at + 1;
+        if (least >= count_)
+            break;
+        if (least + 1 < count_ && before(heap_[least + 1], heap_[least]))
+            ++least;
+        if (!before(heap_[least], heap_[at]))
+            break;
+        std::swap(heap_[at], heap_[least]);
+        at = least;
+    }
+    return first;
+}
+
+}  // namespace tactus::inline v0
