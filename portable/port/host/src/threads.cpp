@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Host port: sleeping on a word, and what happens when a thread ends.
-#include <tactus/port/port.hpp>
-
 #include "exit_calls.hpp"
+
+#include <tactus/port/port.hpp>
 
 #include <sched.h>
 #include <cerrno>
