@@ -68,7 +68,7 @@ struct task_work {
     tactus::task_queue tasks;
     std::array<nothing, 3> some;
 
-    void make(unsigned number) { tasks.push(some[number]); }
+    void make(unsigned number) { model::require(tasks.push(some[number])); }
     [[nodiscard]] bool any() const { return !tasks.empty(); }
     unsigned take() {
         tactus::task* t = tasks.pop();

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "kernel_rig.hpp"
+#include "spy_chain.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::failed;
@@ -27,29 +28,21 @@ struct throwing_actor {
 };
 
 enum class where : std::uint8_t { nowhere, before, after };
-struct throwing_spy {
-    std::int32_t name;
+struct throwing_spy : tactus_test::spy {
     where throws = where::nowhere;
-    verdict before(turn&, envelope&) {
-        journal().add(100 + name);
+    verdict before(turn& t, envelope& e) {
+        const verdict said = spy::before(t, e);
         if (throws == where::before)
             throw 1;
-        return verdict::proceed;
+        return said;
     }
-    void after(turn&, envelope&, const handled& result) {
-        journal().add((result.what() == handled::kind::failed ? 300 : 200) + name);
+    void after(turn& t, envelope& e, const handled& result) {
+        spy::after(t, e, result);
         if (throws == where::after)
             throw 2;
     }
 };
-struct chain_of_two {
-    throwing_spy a{1};
-    throwing_spy b{2};
-    middleware_of<throwing_spy> first{a};
-    middleware_of<throwing_spy> second{b};
-    middleware* members[2] = {&first, &second};
-    middleware_chain chain{members};
-};
+using chain_of_two = tactus_test::chain_of_two<throwing_spy>;
 
 struct throws_at_birth {
     explicit throws_at_birth(bool does) {

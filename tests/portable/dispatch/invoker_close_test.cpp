@@ -98,9 +98,9 @@ TEST(invoker_close, C_MBX_21_what_was_drained_behind_terminate_is_refused) {
     }
 }
 
-// C-MBX-22, as far as the kernel goes: every kind is shown to system_dead_letter, at once. Not shown
-// here: that a Watch is answered, and that a Terminate is not published as a dead letter. Both
-// belong to the layer of actors, which decides by the kind.
+// C-MBX-22, as far as the kernel goes: every kind is shown to system_dead_letter, at once. Not
+// tested here: that a Watch is answered, and that a Terminate is not published as a dead letter.
+// Both belong to the layer of actors, which decides by the kind.
 TEST(invoker_close, C_MBX_22_a_system_message_to_a_closed_mailbox_is_refused_at_once) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn();

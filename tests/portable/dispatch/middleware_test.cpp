@@ -8,6 +8,7 @@
 
 #include "kernel_rig.hpp"
 #include "portable_test.hpp"
+#include "spy_chain.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::failed;
@@ -17,31 +18,19 @@ using tactus_test::number;
 
 namespace {
 
-// In the journal: 100 + name before, 200 + name after, 300 + name after a failure.
-struct spy {
-    std::int32_t name;
+struct deferring_spy : tactus_test::spy {
     std::uint32_t defers = 0;  // the number it defers while holding
     bool holding = false;
     verdict before(turn& t, envelope& e) {
-        journal().add(100 + name);
+        (void)spy::before(t, e);
         if (holding && e.get_if<number>()->value == defers) {
             EXPECT_TRUE(t.suspend(suspend_reason::rate_limit, resume_condition::signal(1)));
             return verdict::defer;
         }
         return verdict::proceed;
     }
-    void after(turn&, envelope&, const handled& result) {
-        journal().add((result.what() == handled::kind::failed ? 300 : 200) + name);
-    }
 };
-struct chain_of_two {
-    spy a{1};
-    spy b{2};
-    middleware_of<spy> first{a};
-    middleware_of<spy> second{b};
-    middleware* members[2] = {&first, &second};
-    middleware_chain chain{members};
-};
+using chain_of_two = tactus_test::chain_of_two<deferring_spy>;
 
 struct failing_actor {
     handled receive(turn&, envelope& e) {

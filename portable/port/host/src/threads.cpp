@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Host port: sleeping on a word, and what happens when a thread ends.
+#include "exit_calls.hpp"
+
 #include <tactus/port/port.hpp>
 
 #include <sched.h>
 #include <cerrno>
 #include <ctime>
-#include <vector>
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -32,33 +33,9 @@ void yield() noexcept {
     ::sched_yield();
 }
 
-namespace {
-
-struct exit_calls {
-    struct entry {
-        void (*call)(void*) noexcept;
-        void* with;
-    };
-    std::vector<entry> entries;
-
-    exit_calls() = default;
-    exit_calls(const exit_calls&) = delete;
-    exit_calls& operator=(const exit_calls&) = delete;
-    ~exit_calls() {
-        // Taken out first: a call may register another.
-        while (!entries.empty()) {
-            const entry last = entries.back();
-            entries.pop_back();
-            last.call(last.with);
-        }
-    }
-};
-
-}  // namespace
-
 void at_thread_exit(void (*call)(void*) noexcept, void* with) noexcept {
     static thread_local exit_calls calls;
-    calls.entries.push_back({call, with});
+    calls.add(call, with);
 }
 
 }  // namespace tactus::inline v0::port

@@ -2,12 +2,12 @@
 //
 // Model port: the hooks hand over to the execution that runs; what is done without one.
 #include "execution.hpp"
+#include "exit_calls.hpp"
 
 #include <tactus/base/check.hpp>
 
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 namespace tactus::inline v0 {
 
@@ -147,32 +147,12 @@ void release(void* memory, std::source_location at) noexcept {
 
 }  // namespace model
 
-namespace {
-
-struct exit_calls {
-    struct entry {
-        void (*call)(void*) noexcept;
-        void* with;
-    };
-    std::vector<entry> entries;
-
-    exit_calls() = default;
-    exit_calls(const exit_calls&) = delete;
-    exit_calls& operator=(const exit_calls&) = delete;
-    ~exit_calls() {
-        for (auto at = entries.rbegin(); at != entries.rend(); ++at)
-            at->call(at->with);
-    }
-};
-
-}  // namespace
-
 void at_thread_exit(void (*call)(void*) noexcept, void* with) noexcept {
     static thread_local exit_calls calls;
     if (model::detail::running)
         model::detail::current_execution->at_thread_exit(call, with);
     else
-        calls.entries.push_back({call, with});
+        calls.add(call, with);
 }
 
 bool poisoning() noexcept {

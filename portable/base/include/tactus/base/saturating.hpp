@@ -4,12 +4,11 @@
 // wrapping.
 //
 // Time is computed with these (TS-1): a deadline that would lie beyond the end of time lies at the
-// end of time, not in the past. `checked_add` is for callers that must report the overflow instead.
+// end of time, not in the past.
 #pragma once
 
 #include <concepts>
 #include <limits>
-#include <optional>
 #include <type_traits>
 
 namespace tactus::inline v0 {
@@ -39,15 +38,6 @@ template <std::integral T>
     if (!__builtin_mul_overflow(a, b, &product))
         return product;
     return (a < T{0}) != (b < T{0}) ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
-}
-
-/// The sum, or nothing when it does not fit.
-template <std::integral T>
-[[nodiscard]] constexpr std::optional<T> checked_add(T a, T b) noexcept {
-    T sum{};
-    if (__builtin_add_overflow(a, b, &sum))
-        return std::nullopt;
-    return sum;
 }
 
 }  // namespace tactus::inline v0

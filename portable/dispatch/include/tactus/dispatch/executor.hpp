@@ -3,8 +3,8 @@
 // Executor: the one contract with whatever supplies threads (EX-7). Submit a task with hints, make
 // a waker that submits it when something has come, be told when it was rejected.
 //
-// The project's own executors reject only when their system is being stopped; a foreign one may when
-// it is full, too.
+// The project's own executors reject only when their system is being stopped; a foreign one may
+// when it is full, too.
 #pragma once
 
 #include <cstdint>

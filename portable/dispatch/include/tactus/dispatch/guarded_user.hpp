@@ -4,7 +4,8 @@
 //
 // The kernel's interfaces are noexcept, so an implementation that throws ends the program. Each
 // adapter here implements one of them over a user's class with the same functions; it is compiled
-// where the user's code is and turns what is thrown into the harmless answer, a count, and an event:
+// where the user's code is and turns what is thrown into the harmless answer, a count, and an
+// event:
 //
 //   enqueue_middleware_of   the message goes its way
 //   spawn_middleware_of     the spawn is refused; the reason is spawn_middleware_failed

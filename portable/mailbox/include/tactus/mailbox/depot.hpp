@@ -7,9 +7,9 @@
 // does it go to the depot, under a lock, for a whole magazine: once per 128 nodes or so. What a
 // thread frees it uses next, while it is warm.
 //
-// What lies in one thread's magazines another cannot have: a pool says it has no more although there
-// are. So a magazine should be small against the pool (shared_magazine), and a pool of a few nodes
-// has caches that keep nothing (size 0): each node goes to the depot and comes from there alone.
+// What lies in one thread's magazines another cannot have: a pool says it has no more although
+// there are. So a magazine should be small against the pool (shared_magazine), and a pool of a few
+// nodes has caches that keep nothing (size 0): each node goes to the depot alone.
 //
 // A node lends two links: `next`, and `magazine_link()`, which threads full magazines in the depot.
 //

@@ -100,6 +100,25 @@
 
 namespace tactus::inline v0::port {
 
+// What follows is the same on every platform.
+
+class counter64 {
+public:
+    counter64() = default;
+    explicit constexpr counter64(std::uint64_t start) noexcept : value_(start) {}
+
+    [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+    std::uint64_t fold(event_count::word reading) noexcept {
+        // The difference of the lower parts is right across a wrap, as long as there was only one.
+        const event_count::word step = reading - static_cast<event_count::word>(value_);
+        value_ += step;
+        return step;
+    }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
 template <class Counter>
 concept event_counter = requires(Counter c, const Counter k, typename Counter::word n) {
     requires std::unsigned_integral<typename Counter::word>;

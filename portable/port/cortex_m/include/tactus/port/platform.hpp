@@ -158,23 +158,6 @@ private:
     atomic<word> count_{0};
 };
 
-class counter64 {
-public:
-    counter64() = default;
-    explicit constexpr counter64(std::uint64_t start) noexcept : value_(start) {}
-
-    [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
-    std::uint64_t fold(event_count::word reading) noexcept {
-        // The difference of the lower halves is right across a wrap, as long as there was only one.
-        const event_count::word step = reading - static_cast<event_count::word>(value_);
-        value_ += step;
-        return step;
-    }
-
-private:
-    std::uint64_t value_ = 0;
-};
-
 /// There is one thread: holding the mutex keeps interrupt handlers out, which may not lock it.
 class mutex {
 public:

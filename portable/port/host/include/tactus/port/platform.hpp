@@ -11,6 +11,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include <tactus/port/no_interrupts.hpp>
 #include <tactus/port/plain_edge.hpp>
 
 namespace tactus::inline v0::port {
@@ -87,31 +88,6 @@ private:
     // E-tick "ticks counted": what a notifier did before add happens before what the reader does
     // after seeing it.
     std::atomic<word> count_{0};
-};
-
-class counter64 {
-public:
-    counter64() = default;
-    explicit constexpr counter64(std::uint64_t start) noexcept : value_(start) {}
-
-    [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
-    std::uint64_t fold(event_count::word reading) noexcept {
-        const std::uint64_t step = reading - value_;
-        value_ = reading;
-        return step;
-    }
-
-private:
-    std::uint64_t value_ = 0;
-};
-
-class critical_section {
-public:
-    // Written out, or a section that only lives would be warned about as unused.
-    critical_section() noexcept {}  // NOLINT(modernize-use-equals-default)
-    ~critical_section() {}          // NOLINT(modernize-use-equals-default)
-    critical_section(const critical_section&) = delete;
-    critical_section& operator=(const critical_section&) = delete;
 };
 
 class mutex {

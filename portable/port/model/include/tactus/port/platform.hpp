@@ -20,6 +20,7 @@
 #include <type_traits>
 
 #include <tactus/port/model_hooks.hpp>
+#include <tactus/port/no_interrupts.hpp>
 
 namespace tactus::inline v0::port {
 
@@ -243,30 +244,6 @@ private:
 
     mutable word count_ = 0;
     mutable model::detail::handle known_;
-};
-
-class counter64 {
-public:
-    counter64() = default;
-    explicit constexpr counter64(std::uint64_t start) noexcept : value_(start) {}
-
-    [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
-    std::uint64_t fold(event_count::word reading) noexcept {
-        const std::uint64_t step = reading - value_;
-        value_ = reading;
-        return step;
-    }
-
-private:
-    std::uint64_t value_ = 0;
-};
-
-class critical_section {
-public:
-    critical_section() noexcept {}  // NOLINT(modernize-use-equals-default)
-    ~critical_section() {}          // NOLINT(modernize-use-equals-default)
-    critical_section(const critical_section&) = delete;
-    critical_section& operator=(const critical_section&) = delete;
 };
 
 class mutex {
