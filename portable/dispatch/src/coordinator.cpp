@@ -74,8 +74,17 @@ bool coordinator::register_ready(mailbox_index index) noexcept {
 
 unregistered coordinator::unregister(mailbox_index index) noexcept {
     slot* s = slots_.find(index);
-    if (s == nullptr || !ticket::withdraw(s->ticket()))
+    if (s == nullptr)
         return unregistered::did_not_wait;
+    // The ticket first, then whose it is: when the generation still matches, so did the ticket, and
+    // one issued since then has another number.
+    for (;;) {
+        const std::uint32_t seen = s->ticket().load(ticket::edge.acquire());
+        if ((seen & ticket::phase_mask) == ticket::apart || s->generation() != index.generation)
+            return unregistered::did_not_wait;
+        if (ticket::take(s->ticket(), seen))
+            break;
+    }
     // The caller owns it now. A close that was requested meanwhile elects whoever ends the run.
     return s->state().run_ended() == mailbox_owed::finalize ? unregistered::finalize
                                                             : unregistered::idle;
