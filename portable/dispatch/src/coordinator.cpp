@@ -361,9 +361,17 @@ slot* coordinator::next_cancel(worker_lanes& w) noexcept {
 }
 
 slot* coordinator::next_timed(worker_lanes& w) noexcept {
-    slot* s = first_current(w, [&] { return global_.pop(lane::timed); });
-    if (s == nullptr)
-        s = first_current(w, [&] { return w.keyed_.pop(lane::timed); });
+    // Earliest deadline first, wherever it waits; of equals the one from outside.
+    slot* s = first_current(w, [&] {
+        const bool outside = global_.timed_count() != 0;
+        const bool own = w.keyed_.timed_count() != 0;
+        if (outside && (!own || global_.earliest_deadline() <= w.keyed_.earliest_deadline())) {
+            // Another worker may have been quicker.
+            if (const lane_entry e = global_.pop(lane::timed); e.valid())
+                return e;
+        }
+        return own ? w.keyed_.pop(lane::timed) : lane_entry{};
+    });
     if (s == nullptr)
         return nullptr;
     note_deadline(*s, w);

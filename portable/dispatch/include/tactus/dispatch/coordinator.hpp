@@ -9,7 +9,7 @@
 // The order of next() (LN-4), for one worker:
 //
 //   0  timers that are due
-//   1  cancel (global, own), timed (global, own); meet_deadlines: timed first.
+//   1  cancel (global, own), timed (the earlier of global and own); meet_deadlines: timed first.
 //      At most `cancel_streak_limit` cancels in a row while other work is ready, doubled while
 //      draining; at most `timed_streak_limit` timed in a row while ready work waits
 //   2  own ready: priorities above the default, next, fresh, ring, then priorities below
