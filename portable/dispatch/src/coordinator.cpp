@@ -459,12 +459,12 @@ slot* coordinator::steal(worker_lanes& w) noexcept {
                 w.cancel_streak_ = 0;
                 ++w.certificate_.fallback_cancel_dispatches;
             }
-            return dispatched(s, w, lane::cancel, true);
+            return dispatched(s, w, lane::cancel);
         }
         s = first_current(w, [&] { return v.keyed_.try_pop(lane::timed); });
         if (s != nullptr) {
             note_deadline(*s, w);
-            return dispatched(s, w, lane::timed, true);
+            return dispatched(s, w, lane::timed);
         }
     }
     return nullptr;
