@@ -388,7 +388,8 @@ void coordinator::note_deadline(slot& s, worker_lanes& w) noexcept {
         time_->now() - instant::from_ns(static_cast<std::uint64_t>(first->deadline()));
     if (late <= duration::zero())
         return;
-    ++w.deadline_misses_;
+    w.deadline_misses_.store(w.deadline_misses_.load(std::memory_order_relaxed) + 1,
+                             std::memory_order_relaxed);  // its own
     if (events_ != nullptr)
         events_->deadline_missed(slots_.index_of(s), late.ns());
 }
@@ -582,7 +583,7 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
 std::uint64_t coordinator::deadline_misses() const noexcept {
     std::uint64_t sum = 0;
     for (std::uint32_t i = 0; i < worker_count_; ++i)
-        sum += workers_[i]->deadline_misses_;
+        sum += workers_[i]->deadline_misses_.load(std::memory_order_relaxed);  // a count
     return sum;
 }
 

@@ -164,7 +164,7 @@ public:
     [[nodiscard]] idle_workers& idle() noexcept { return idle_; }
     /// For lanes that are made for this coordinator.
     [[nodiscard]] const stale_test& staleness() const noexcept { return *this; }
-    /// LN-9: timed mailboxes that came to run late.
+    /// LN-9: timed mailboxes that came to run late; modulo 2^32 for each worker.
     [[nodiscard]] std::uint64_t deadline_misses() const noexcept;
 
 private:

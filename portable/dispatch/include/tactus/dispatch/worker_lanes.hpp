@@ -106,7 +106,7 @@ private:
     std::uint32_t next_streak_ = 0;    // dispatches in a row from next and fresh
     std::uint32_t cancel_streak_ = 0;  // dispatches in a row from cancel
     std::uint32_t timed_streak_ = 0;
-    std::uint32_t step_ = 0;
+    std::uint64_t step_ = 0;  // in certificates: must not come round
     std::uint32_t governor_step_ = 0;
     // Whatever keeps the short way of coordinator::next from being right; 0 nearly always.
     enum special : std::uint32_t {
@@ -129,7 +129,7 @@ private:
     fairness_certificate certificate_;
     schedule_certificate schedule_;
     std::uint64_t stale_count_ = 0;
-    std::uint64_t deadline_misses_ = 0;
+    port::atomic<std::uint32_t> deadline_misses_{0};  // written by the owner, read by anybody
     det_rng rng_;
     std::uint32_t number_;
     bool shared_;
