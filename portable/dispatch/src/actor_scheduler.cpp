@@ -350,7 +350,7 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
                    const suspend_limit& limit) noexcept {
     // Held back first: whoever ends it finds it so.
     (void)slot_.state().suspend(suspension::await);
-    if (!system().suspensions_.add(self(), reason, until, limit)) {
+    if (system().suspensions_.add(self(), reason, until, limit) == suspension_added::refused) {
         (void)slot_.state().resume(suspension::await);
         return false;
     }
