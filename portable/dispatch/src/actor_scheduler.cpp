@@ -350,15 +350,15 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
                    const suspend_limit& limit) noexcept {
     // Held back first: whoever ends it finds it so.
     (void)slot_.state().suspend(suspension::await);
-    if (system().suspensions_.add(self(), reason, until, limit) == suspension_added::refused) {
+    const suspension_added how = system().suspensions_.add(self(), reason, until, limit);
+    if (how == suspension_added::refused) {
         (void)slot_.state().resume(suspension::await);
         return false;
     }
     slot_.waits = true;
-    // Whoever sleeps without a time limit would not see the deadline, should this worker be held
-    // up.
-    if (until.on == resume_condition::kind::after || limit.after != duration::max())
-        system().coordinator_.made_work();
+    // The actor is here until the end of the run: its deadline need not be kept before.
+    if (how == suspension_added::earliest)
+        system().coordinator_.deadline_added(&worker_.lanes_);
     return true;
 }
 
@@ -448,6 +448,7 @@ void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& st
             coordinator_.await_work(w.lanes_, stop);
     }
     w.envelopes_.flush();
+    coordinator_.found_work(w.lanes_);  // who goes leaves its search, and the time, to others
     w.slots_.flush();
 }
 

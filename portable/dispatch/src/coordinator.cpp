@@ -4,6 +4,7 @@
 #include <tactus/dispatch/coordinator.hpp>
 
 #include <new>
+#include <utility>
 
 namespace tactus::inline v0 {
 
@@ -330,7 +331,7 @@ slot* coordinator::next_slowly(worker_lanes& w) noexcept {
 
 void coordinator::end_search(worker_lanes& w) noexcept {
     w.set(worker_lanes::searching, false);
-    if (idle_.stop_search() && has_work(&w))
+    if (idle_.stop_search() && (has_work(&w) || time_unkept()))
         idle_.work_made();
 }
 
@@ -365,12 +366,36 @@ slot* coordinator::next_timed(worker_lanes& w) noexcept {
     slot* s = first_current(w, [&] {
         const bool outside = global_.timed_count() != 0;
         const bool own = w.keyed_.timed_count() != 0;
+void coordinator::end_idling(worker_lanes& w) noexcept {
+    if (w.is(worker_lanes::searching))
+        end_search(w);
+    if (!w.is(worker_lanes::owes_time))
+        return;
+    w.set(worker_lanes::owes_time, false);
+    const bool unknown = std::exchange(w.new_deadline_, false);
+    if (timers_->next_deadline() != instant::never())
+        idle_.time_unkept(unknown);
+}
+
         if (outside && (!own || global_.earliest_deadline() <= w.keyed_.earliest_deadline())) {
             // Another worker may have been quicker.
             if (const lane_entry e = global_.pop(lane::timed); e.valid())
                 return e;
         }
         return own ? w.keyed_.pop(lane::timed) : lane_entry{};
+bool coordinator::time_unkept() const noexcept {
+    return timers_ != nullptr && !idle_.time_kept() && timers_->next_deadline() != instant::never();
+}
+
+void coordinator::deadline_added(worker_lanes* from) noexcept {
+    if (from == nullptr) {
+        idle_.time_unkept(true);
+        return;
+    }
+    from->new_deadline_ = true;
+    from->set(worker_lanes::owes_time, true);
+}
+
     });
     if (s == nullptr)
         return nullptr;
@@ -560,7 +585,7 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
                 port::yield();
         }
     }
-    idle_.prepare_sleep(w.sleeper_, searches);
+    const bool keeps_time = idle_.prepare_sleep(w.sleeper_, searches, w.new_deadline_);
     w.set(worker_lanes::searching, false);
     // Acquire is not needed: whoever sets it wakes everybody afterwards.
     if (has_work(&w) || stop.load(std::memory_order_relaxed) != 0) {
@@ -568,7 +593,7 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
         return;
     }
     std::int64_t timeout = -1;
-    if (timers_ != nullptr) {
+    if (keeps_time && timers_ != nullptr) {
         const instant at = timers_->next_deadline();
         if (at != instant::never()) {
             const std::int64_t left = (at - time_->now()).ns();
@@ -588,3 +613,6 @@ std::uint64_t coordinator::deadline_misses() const noexcept {
 }
 
 }  // namespace tactus::inline v0
+    w.new_deadline_ = false;
+        w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);
+    w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);

@@ -152,10 +152,11 @@ public:
     void await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept;
     void wake_all() noexcept { idle_.wake_all(); }
 
-    /// The worker has found something to do, but not by next(): it does not search any more.
+    /// The worker has found something to do, but not by next(): it does not search any more, nor
+    /// watch the time.
     void found_work(worker_lanes& w) noexcept {
-        if (w.is(worker_lanes::searching)) [[unlikely]]
-            end_search(w);
+        if ((w.special_ & (worker_lanes::searching | worker_lanes::owes_time)) != 0) [[unlikely]]
+            end_idling(w);
     }
     /// Something waits in a lane that `w` could take from (null: in any), or a task does.
     [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
@@ -165,6 +166,9 @@ public:
     /// For lanes that are made for this coordinator.
     [[nodiscard]] const stale_test& staleness() const noexcept { return *this; }
     /// LN-9: timed mailboxes that came to run late; modulo 2^32 for each worker.
+    /// A deadline was added to the timers that is earlier than all others. `from` is the worker
+    /// whose run added it, if it need not be kept before the end of that run; null: at once.
+    void deadline_added(worker_lanes* from) noexcept;
     [[nodiscard]] std::uint64_t deadline_misses() const noexcept;
 
 private:
@@ -193,6 +197,7 @@ private:
 
     [[nodiscard]] slot* next_slowly(worker_lanes& w) noexcept;
     void end_search(worker_lanes& w) noexcept;
+    [[nodiscard]] bool time_unkept() const noexcept;
     [[nodiscard]] slot* next_urgent(worker_lanes& w, bool cancel_allowed) noexcept;
     [[nodiscard]] slot* next_cancel(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_timed(worker_lanes& w) noexcept;
@@ -200,6 +205,7 @@ private:
     [[nodiscard]] slot* next_global(worker_lanes& w) noexcept;
     [[nodiscard]] slot* steal(worker_lanes& w) noexcept;
     [[nodiscard]] slot* steal_from(worker_lanes& victim, worker_lanes& w) noexcept;
+    void end_idling(worker_lanes& w) noexcept;
     [[nodiscard]] bool ready_waits(const worker_lanes& w) const noexcept;
 
     /// next, fresh and ring: what takes no lock.
