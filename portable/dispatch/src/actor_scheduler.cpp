@@ -99,6 +99,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                     .slots = &slots_,
                     .time = o.time,
                     .timers = o.time != nullptr ? &suspensions_ : nullptr,
+                    .waiting = &suspensions_,
                     .advice = o.advice,
                     .load = o.load,
                     .events = o.events,
@@ -447,8 +448,8 @@ void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& st
         if (!run_one(w))
             coordinator_.await_work(w.lanes_, stop);
     }
-    w.envelopes_.flush();
     coordinator_.found_work(w.lanes_);  // who goes leaves its search, and the time, to others
+    w.envelopes_.flush();
     w.slots_.flush();
 }
 

@@ -13,6 +13,7 @@ coordinator::coordinator(const options& o) noexcept
       slots_(*o.slots),
       time_(o.time),
       timers_(o.timers),
+      waiting_(o.waiting),
       due_(o.timers != nullptr ? &o.timers->due_flag() : &never_due_),
       advice_(o.advice),
       load_(o.load),
@@ -106,7 +107,43 @@ std::size_t coordinator::drain_ready_cycle(std::span<mailbox_index> out) noexcep
 
 bool coordinator::handle_invoke_result(mailbox_index index, const invoke_result& result) noexcept {
     slot* s = slots_.find(index);
-    return s == nullptr || end_run(*s, nullptr, result);  // a stale report ends nobody's run
+    if (s == nullptr)
+        return true;  // a stale report ends nobody's run
+    if (!result.arranged)
+        carry_out(*s, index, result);
+    return end_run(*s, nullptr, result);
+}
+
+void coordinator::carry_out(slot& s, mailbox_index index, const invoke_result& result) noexcept {
+    switch (result.outcome) {
+    case invoke_outcome::completed:
+    case invoke_outcome::yielded:
+        break;
+    case invoke_outcome::suspended: {
+        // Held back first: whoever ends it finds it so.
+        (void)s.state().suspend(suspension::await);
+        if (result.resume_on == nullptr)
+            break;
+        const suspension_added how =
+            waiting_ == nullptr ? suspension_added::refused
+                                : waiting_->add(index, result.reason, *result.resume_on, {});
+        if (how == suspension_added::refused)
+            (void)s.state().resume(suspension::await);
+        else
+            s.waits = true;
+        if (how == suspension_added::earliest)
+            deadline_added(nullptr);
+        break;
+    }
+    case invoke_outcome::failed:
+        (void)s.state().suspend(suspension::supervision);
+        if (events_ != nullptr)
+            events_->actor_failed(index, {reported_failure, nullptr});
+        break;
+    case invoke_outcome::stopped:
+        (void)s.state().request_close();  // the end of the run finalizes
+        break;
+    }
 }
 
 bool coordinator::poll_wait_signal(waker& w) noexcept {
@@ -329,10 +366,34 @@ slot* coordinator::next_slowly(worker_lanes& w) noexcept {
     return s;
 }
 
+void coordinator::end_idling(worker_lanes& w) noexcept {
+    if (w.is(worker_lanes::searching))
+        end_search(w);
+    if (!w.is(worker_lanes::owes_time))
+        return;
+    w.set(worker_lanes::owes_time, false);
+    const bool unknown = std::exchange(w.new_deadline_, false);
+    if (timers_->next_deadline() != instant::never())
+        idle_.time_unkept(unknown);
+}
+
 void coordinator::end_search(worker_lanes& w) noexcept {
     w.set(worker_lanes::searching, false);
     if (idle_.stop_search() && (has_work(&w) || time_unkept()))
         idle_.work_made();
+}
+
+bool coordinator::time_unkept() const noexcept {
+    return timers_ != nullptr && !idle_.time_kept() && timers_->next_deadline() != instant::never();
+}
+
+void coordinator::deadline_added(worker_lanes* from) noexcept {
+    if (from == nullptr) {
+        idle_.time_unkept(true);
+        return;
+    }
+    from->new_deadline_ = true;
+    from->set(worker_lanes::owes_time, true);
 }
 
 slot* coordinator::next_urgent(worker_lanes& w, bool cancel_allowed) noexcept {
@@ -366,36 +427,12 @@ slot* coordinator::next_timed(worker_lanes& w) noexcept {
     slot* s = first_current(w, [&] {
         const bool outside = global_.timed_count() != 0;
         const bool own = w.keyed_.timed_count() != 0;
-void coordinator::end_idling(worker_lanes& w) noexcept {
-    if (w.is(worker_lanes::searching))
-        end_search(w);
-    if (!w.is(worker_lanes::owes_time))
-        return;
-    w.set(worker_lanes::owes_time, false);
-    const bool unknown = std::exchange(w.new_deadline_, false);
-    if (timers_->next_deadline() != instant::never())
-        idle_.time_unkept(unknown);
-}
-
         if (outside && (!own || global_.earliest_deadline() <= w.keyed_.earliest_deadline())) {
             // Another worker may have been quicker.
             if (const lane_entry e = global_.pop(lane::timed); e.valid())
                 return e;
         }
         return own ? w.keyed_.pop(lane::timed) : lane_entry{};
-bool coordinator::time_unkept() const noexcept {
-    return timers_ != nullptr && !idle_.time_kept() && timers_->next_deadline() != instant::never();
-}
-
-void coordinator::deadline_added(worker_lanes* from) noexcept {
-    if (from == nullptr) {
-        idle_.time_unkept(true);
-        return;
-    }
-    from->new_deadline_ = true;
-    from->set(worker_lanes::owes_time, true);
-}
-
     });
     if (s == nullptr)
         return nullptr;
@@ -587,9 +624,11 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     }
     const bool keeps_time = idle_.prepare_sleep(w.sleeper_, searches, w.new_deadline_);
     w.set(worker_lanes::searching, false);
+    w.new_deadline_ = false;
     // Acquire is not needed: whoever sets it wakes everybody afterwards.
     if (has_work(&w) || stop.load(std::memory_order_relaxed) != 0) {
         w.set(worker_lanes::searching, idle_.cancel_sleep(w.sleeper_, searches));
+        w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);
         return;
     }
     std::int64_t timeout = -1;
@@ -602,6 +641,7 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     }
     searches = idle_.sleep(w.sleeper_, timeout);
     w.set(worker_lanes::searching, searches);
+    w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);
     w.woken_by_time_ = timeout >= 0 && !searches;
 }
 
@@ -613,6 +653,3 @@ std::uint64_t coordinator::deadline_misses() const noexcept {
 }
 
 }  // namespace tactus::inline v0
-    w.new_deadline_ = false;
-        w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);
-    w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);

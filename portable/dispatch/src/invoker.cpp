@@ -238,6 +238,7 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
         if (s.state().should_process()) [[likely]]
             return result;
     }
+    result.arranged = true;
     if (s.state().closing())
         result.outcome = invoke_outcome::stopped;
     else
