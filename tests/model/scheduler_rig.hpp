@@ -58,6 +58,7 @@ public:
         std::uint32_t workers = 1;
         std::uint32_t slots = 2;
         std::uint32_t envelopes = 4;
+        const tactus::clock* time = nullptr;
     };
     explicit scheduler_rig(size s)
         : slot_memory(s.slots),
@@ -71,6 +72,7 @@ public:
                   .slot_magazine = 1,
                   .envelope_magazine = 1,
                   .worker_count = s.workers,
+                  .time = s.time,
                   .ring_capacity = 2,
                   .fresh_capacity = 2,
                   .queue_capacity = 2,

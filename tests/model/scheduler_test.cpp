@@ -115,6 +115,23 @@ void system_message_to_an_old_life() {
     }
 }
 
+/// The next life's registration is not the old one's to take back.
+void an_unregister_of_an_old_life() {
+    scheduler_rig r({.workers = 1, .slots = 1});
+    const mailbox_index old = r.spawn();
+    bool sent = false;
+    {
+        model::thread late([&] { (void)r.system.order().unregister(old); });
+        (void)r.system.stop(old);
+        if (const auto next = r.system.spawn<scheduler_rig::actor>({}, r)) {
+            actor_scheduler::tell(*next, note{0});
+            sent = true;
+        }
+    }
+    r.run_to_the_end();
+    model::require(r.handled[0] == (sent ? 1u : 0u), "waits in a lane, or was taken out");
+}
+
 // The same with a request that is not a message.
 void a_request_for_an_old_life(bool (*request)(actor_scheduler&, mailbox_index)) {
     scheduler_rig r({.workers = 1, .slots = 1});
@@ -239,6 +256,10 @@ TACTUS_MODEL_TEST(scheduler, RG2_a_system_message_never_reaches_the_next_life,
 // which life it belongs to.
 TACTUS_MODEL_TEST(scheduler, RG2_a_stop_never_reaches_the_next_life, scenario::preempted(2)) {
     a_request_for_an_old_life([](actor_scheduler& s, mailbox_index who) { return s.stop(who); });
+}
+TACTUS_MODEL_TEST(scheduler, RG2_an_unregister_never_reaches_the_next_life,
+                  scenario::preempted(2)) {
+    an_unregister_of_an_old_life();
 }
 TACTUS_MODEL_TEST(scheduler, RG2_a_suspend_never_reaches_the_next_life, scenario::preempted(2)) {
     a_request_for_an_old_life([](actor_scheduler& s, mailbox_index who) {

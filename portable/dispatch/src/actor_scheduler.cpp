@@ -112,6 +112,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                     .slots = &slots_,
                     .time = o.time,
                     .timers = o.time != nullptr ? &suspensions_ : nullptr,
+                    .waiting = &suspensions_,
                     .advice = o.advice,
                     .load = o.load,
                     .events = o.events,
@@ -391,16 +392,16 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
                    const suspend_limit& limit) noexcept {
     // Held back first: whoever ends it finds it so.
     (void)slot_.state().suspend(suspension::await);
-    if (!system().suspensions_.add(self(), reason, until, limit)) {
+    const suspension_added how = system().suspensions_.add(self(), reason, until, limit);
+    if (how == suspension_added::refused) {
         (void)slot_.state().resume(suspension::await);
         return false;
     }
     slot_.waits = true;
     suspended_ = true;
-    // Whoever sleeps without a time limit would not see the deadline, should this worker be held
-    // up.
-    if (until.on == resume_condition::kind::after || limit.after != duration::max())
-        system().coordinator_.made_work();
+    // The actor is here until the end of the run: its deadline need not be kept before.
+    if (how == suspension_added::earliest)
+        system().coordinator_.deadline_added(&worker_.lanes_);
     return true;
 }
 
@@ -489,6 +490,7 @@ void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& st
         if (!run_one(w))
             coordinator_.await_work(w.lanes_, stop);
     }
+    coordinator_.found_work(w.lanes_);  // who goes leaves its search, and the time, to others
     w.envelopes_.flush();
     w.slots_.flush();
 }

@@ -4,6 +4,7 @@
 #include <tactus/dispatch/coordinator.hpp>
 
 #include <new>
+#include <utility>
 
 namespace tactus::inline v0 {
 
@@ -12,6 +13,7 @@ coordinator::coordinator(const options& o) noexcept
       slots_(*o.slots),
       time_(o.time),
       timers_(o.timers),
+      waiting_(o.waiting),
       due_(o.timers != nullptr ? &o.timers->due_flag() : &never_due_),
       advice_(o.advice),
       load_(o.load),
@@ -74,8 +76,17 @@ bool coordinator::register_ready(mailbox_index index) noexcept {
 
 unregistered coordinator::unregister(mailbox_index index) noexcept {
     slot* s = slots_.find(index);
-    if (s == nullptr || !ticket::withdraw(s->ticket()))
+    if (s == nullptr)
         return unregistered::did_not_wait;
+    // The ticket first, then whose it is: when the generation still matches, so did the ticket, and
+    // one issued since then has another number.
+    for (;;) {
+        const std::uint32_t seen = s->ticket().load(ticket::edge.acquire());
+        if ((seen & ticket::phase_mask) == ticket::apart || s->generation() != index.generation)
+            return unregistered::did_not_wait;
+        if (ticket::take(s->ticket(), seen))
+            break;
+    }
     // The caller owns it now. A close that was requested meanwhile elects whoever ends the run.
     return s->state().run_ended() == mailbox_owed::finalize ? unregistered::finalize
                                                             : unregistered::idle;
@@ -96,7 +107,43 @@ std::size_t coordinator::drain_ready_cycle(std::span<mailbox_index> out) noexcep
 
 bool coordinator::handle_invoke_result(mailbox_index index, const invoke_result& result) noexcept {
     slot* s = slots_.find(index);
-    return s == nullptr || end_run(*s, nullptr, result);  // a stale report ends nobody's run
+    if (s == nullptr)
+        return true;  // a stale report ends nobody's run
+    if (!result.arranged)
+        carry_out(*s, index, result);
+    return end_run(*s, nullptr, result);
+}
+
+void coordinator::carry_out(slot& s, mailbox_index index, const invoke_result& result) noexcept {
+    switch (result.outcome) {
+    case invoke_outcome::completed:
+    case invoke_outcome::yielded:
+        break;
+    case invoke_outcome::suspended: {
+        // Held back first: whoever ends it finds it so.
+        (void)s.state().suspend(suspension::await);
+        if (result.resume_on == nullptr)
+            break;
+        const suspension_added how =
+            waiting_ == nullptr ? suspension_added::refused
+                                : waiting_->add(index, result.reason, *result.resume_on, {});
+        if (how == suspension_added::refused)
+            (void)s.state().resume(suspension::await);
+        else
+            s.waits = true;
+        if (how == suspension_added::earliest)
+            deadline_added(nullptr);
+        break;
+    }
+    case invoke_outcome::failed:
+        (void)s.state().suspend(suspension::supervision);
+        if (events_ != nullptr)
+            events_->actor_failed(index, {reported_failure, nullptr});
+        break;
+    case invoke_outcome::stopped:
+        (void)s.state().request_close();  // the end of the run finalizes
+        break;
+    }
 }
 
 bool coordinator::poll_wait_signal(waker& w) noexcept {
@@ -358,10 +405,34 @@ slot* coordinator::next_slowly(worker_lanes& w) noexcept {
     return s;
 }
 
+void coordinator::end_idling(worker_lanes& w) noexcept {
+    if (w.is(worker_lanes::searching))
+        end_search(w);
+    if (!w.is(worker_lanes::owes_time))
+        return;
+    w.set(worker_lanes::owes_time, false);
+    const bool unknown = std::exchange(w.new_deadline_, false);
+    if (timers_->next_deadline() != instant::never())
+        idle_.time_unkept(unknown);
+}
+
 void coordinator::end_search(worker_lanes& w) noexcept {
     w.set(worker_lanes::searching, false);
-    if (idle_.stop_search() && has_work(&w))
+    if (idle_.stop_search() && (has_work(&w) || time_unkept()))
         idle_.work_made();
+}
+
+bool coordinator::time_unkept() const noexcept {
+    return timers_ != nullptr && !idle_.time_kept() && timers_->next_deadline() != instant::never();
+}
+
+void coordinator::deadline_added(worker_lanes* from) noexcept {
+    if (from == nullptr) {
+        idle_.time_unkept(true);
+        return;
+    }
+    from->new_deadline_ = true;
+    from->set(worker_lanes::owes_time, true);
 }
 
 slot* coordinator::next_urgent(worker_lanes& w, bool cancel_allowed) noexcept {
@@ -391,9 +462,17 @@ slot* coordinator::next_cancel(worker_lanes& w) noexcept {
 }
 
 slot* coordinator::next_timed(worker_lanes& w) noexcept {
-    slot* s = first_current(w, [&] { return global_.pop(lane::timed); });
-    if (s == nullptr)
-        s = first_current(w, [&] { return w.keyed_.pop(lane::timed); });
+    // Earliest deadline first, wherever it waits; of equals the one from outside.
+    slot* s = first_current(w, [&] {
+        const bool outside = global_.timed_count() != 0;
+        const bool own = w.keyed_.timed_count() != 0;
+        if (outside && (!own || global_.earliest_deadline() <= w.keyed_.earliest_deadline())) {
+            // Another worker may have been quicker.
+            if (const lane_entry e = global_.pop(lane::timed); e.valid())
+                return e;
+        }
+        return own ? w.keyed_.pop(lane::timed) : lane_entry{};
+    });
     if (s == nullptr)
         return nullptr;
     note_deadline(*s, w);
@@ -410,7 +489,8 @@ void coordinator::note_deadline(slot& s, worker_lanes& w) noexcept {
         time_->now() - instant::from_ns(static_cast<std::uint64_t>(first->deadline()));
     if (late <= duration::zero())
         return;
-    ++w.deadline_misses_;
+    w.deadline_misses_.store(w.deadline_misses_.load(std::memory_order_relaxed) + 1,
+                             std::memory_order_relaxed);  // its own
     if (events_ != nullptr)
         events_->deadline_missed(slots_.index_of(s), late.ns());
 }
@@ -481,12 +561,12 @@ slot* coordinator::steal(worker_lanes& w) noexcept {
                 w.cancel_streak_ = 0;
                 ++w.certificate_.fallback_cancel_dispatches;
             }
-            return dispatched(s, w, lane::cancel, true);
+            return dispatched(s, w, lane::cancel);
         }
         s = first_current(w, [&] { return v.keyed_.try_pop(lane::timed); });
         if (s != nullptr) {
             note_deadline(*s, w);
-            return dispatched(s, w, lane::timed, true);
+            return dispatched(s, w, lane::timed);
         }
     }
     return nullptr;
@@ -585,15 +665,17 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
                 port::yield();
         }
     }
-    idle_.prepare_sleep(w.sleeper_, searches);
+    const bool keeps_time = idle_.prepare_sleep(w.sleeper_, searches, w.new_deadline_);
     w.set(worker_lanes::searching, false);
+    w.new_deadline_ = false;
     // Acquire is not needed: whoever sets it wakes everybody afterwards.
     if (has_work(&w) || stop.load(std::memory_order_relaxed) != 0) {
         w.set(worker_lanes::searching, idle_.cancel_sleep(w.sleeper_, searches));
+        w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);
         return;
     }
     std::int64_t timeout = -1;
-    if (timers_ != nullptr) {
+    if (keeps_time && timers_ != nullptr) {
         const instant at = timers_->next_deadline();
         if (at != instant::never()) {
             const std::int64_t left = (at - time_->now()).ns();
@@ -602,15 +684,16 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     }
     searches = idle_.sleep(w.sleeper_, timeout);
     w.set(worker_lanes::searching, searches);
+    w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);
     w.woken_by_time_ = timeout >= 0 && !searches;
 }
 
 std::uint64_t coordinator::deadline_misses() const noexcept {
     std::uint64_t sum = 0;
     for (std::uint32_t i = 0; i < worker_count_; ++i)
-        sum += workers_[i]->deadline_misses_;
+        sum += workers_[i]->deadline_misses_.load(std::memory_order_relaxed);  // a count
     if (visitor_ != nullptr && visits(*visitor_))
-        sum += visitor_->deadline_misses_;
+        sum += visitor_->deadline_misses_.load(std::memory_order_relaxed);
     return sum;
 }
 

@@ -13,6 +13,19 @@ bool idle_workers::start_search(std::uint32_t worker_count) noexcept {
     return true;
 }
 
+std::uint32_t idle_workers::unlist(sleeper& s) noexcept {
+    sleeper** at = &top_;
+    while (*at != &s)
+        at = &(*at)->below;
+    *at = s.below;
+    s.listed = false;
+    if (timekeeper_ != &s)
+        return one_sleeping;
+    timekeeper_ = nullptr;
+    s.left_time = true;
+    return one_sleeping + kept;
+}
+
 bool idle_workers::wake_one() noexcept {
     sleeper* chosen = nullptr;
     {
@@ -20,35 +33,34 @@ bool idle_workers::wake_one() noexcept {
         // Looked at again: several may have seen the same sleeper.
         if ((word_.load(std::memory_order_relaxed) & searching_mask) != 0 || top_ == nullptr)
             return false;
-        chosen = top_;
-        top_ = chosen->below;
-        chosen->listed = false;
+        chosen = top_ == timekeeper_ && top_->below != nullptr ? top_->below : top_;
         // The one woken searches from now on, so that nobody wakes another for the same work.
-        word_.fetch_sub(one_sleeping - one_searching, std::memory_order_relaxed);
+        word_.fetch_sub(unlist(*chosen) - one_searching, std::memory_order_relaxed);
     }
     chosen->place.unpark();
     return true;
 }
 
-void idle_workers::prepare_sleep(sleeper& s, bool searching) noexcept {
+bool idle_workers::prepare_sleep(sleeper& s, bool searching, bool takes_time) noexcept {
     const port::lock_guard held(mutex_);
     s.below = top_;
     s.listed = true;
     top_ = &s;
-    word_.fetch_add(one_sleeping - (searching ? one_searching : 0), idle.seq_cst());
+    std::uint32_t change = one_sleeping - (searching ? one_searching : 0);
+    if (timekeeper_ == nullptr)
+        change += kept;
+    // One that is relieved sleeps on, and wakes once more in vain.
+    if (timekeeper_ == nullptr || takes_time)
+        timekeeper_ = &s;
+    word_.fetch_add(change, idle.seq_cst());
+    return timekeeper_ == &s;
 }
 
 bool idle_workers::cancel_sleep(sleeper& s, bool searched) noexcept {
     {
         const port::lock_guard held(mutex_);
         if (s.listed) {
-            sleeper** at = &top_;
-            while (*at != &s)
-                at = &(*at)->below;
-            *at = s.below;
-            s.listed = false;
-            word_.fetch_sub(one_sleeping - (searched ? one_searching : 0),
-                            std::memory_order_relaxed);
+            word_.fetch_sub(unlist(s) - (searched ? one_searching : 0), std::memory_order_relaxed);
             return searched;
         }
     }
@@ -62,6 +74,22 @@ bool idle_workers::sleep(sleeper& s, std::int64_t timeout_ns) noexcept {
     return cancel_sleep(s, false);
 }
 
+void idle_workers::time_unkept(bool unknown) noexcept {
+    const std::uint32_t seen = word_.load(idle.seq_cst());
+    if (seen < one_sleeping)
+        return;  // whoever goes to sleep next sees to it
+    if (unknown) {
+        const port::lock_guard held(mutex_);
+        if (timekeeper_ != nullptr) {
+            timekeeper_ = nullptr;
+            word_.fetch_sub(kept, std::memory_order_relaxed);
+        }
+    } else if ((seen & kept) != 0) {
+        return;
+    }
+    (void)work_made();
+}
+
 void idle_workers::wake_all() noexcept {
     for (;;) {
         sleeper* chosen = nullptr;
@@ -70,9 +98,7 @@ void idle_workers::wake_all() noexcept {
             chosen = top_;
             if (chosen == nullptr)
                 return;
-            top_ = chosen->below;
-            chosen->listed = false;
-            word_.fetch_sub(one_sleeping - one_searching, std::memory_order_relaxed);
+            word_.fetch_sub(unlist(*chosen) - one_searching, std::memory_order_relaxed);
         }
         chosen->place.unpark();
     }

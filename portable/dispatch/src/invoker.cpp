@@ -265,6 +265,7 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
         if (s.state().should_process()) [[likely]]
             return result;  // continuations left over are seen by the end of the run
     }
+    result.arranged = true;
     if (s.state().closing())
         result.outcome = invoke_outcome::stopped;
     else if (s.owes_continuations())

@@ -30,7 +30,7 @@ void drain_and_hand_back(coordinator& order, const std::atomic<bool>& stop,
         drained += found;
         for (std::size_t i = 0; i < found; ++i) {
             // Nobody stops these actors, so there is none to finalize.
-            if (!order.handle_invoke_result(some[i], {invoke_outcome::yielded, false, 0}))
+            if (!order.handle_invoke_result(some[i], {.outcome = invoke_outcome::yielded}))
                 std::abort();
         }
         if (found == 0)

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "kernel_rig.hpp"
 #include "portable_test.hpp"
@@ -114,10 +115,10 @@ TEST(coordinator, TC_F04_results_decide_whether_it_is_drained_again) {
         bool again;
     };
     const row table[] = {
-        {{invoke_outcome::completed, true, 1}, false, true},
-        {{invoke_outcome::yielded, false, 1}, false, true},
-        {{invoke_outcome::completed, false, 0}, false, false},
-        {{invoke_outcome::suspended, false, 1}, true, false},
+        {{.outcome = invoke_outcome::completed, .ready_hint = true}, false, true},
+        {{.outcome = invoke_outcome::yielded}, false, true},
+        {{.outcome = invoke_outcome::completed}, false, false},
+        {{.outcome = invoke_outcome::suspended, .arranged = true}, true, false},
     };
     for (const row& r : table) {
         kernel_rig rig;
@@ -142,10 +143,121 @@ TEST(coordinator, TC_F04_a_stopped_one_is_left_to_the_caller_and_not_drained_aga
     EXPECT_TRUE(rig->order().register_ready(a));
     EXPECT_EQ(drain(rig, 10).count, 1u);
     EXPECT_TRUE(rig->stop(a));
-    EXPECT_FALSE(rig->order().handle_invoke_result(a, {invoke_outcome::stopped, false, 0}));
+    EXPECT_FALSE(rig->order().handle_invoke_result(a, {.outcome = invoke_outcome::stopped}));
     invoker_finalize(rig, a);
     EXPECT_EQ(drain(rig, 10).count, 0u);
     EXPECT_FALSE(rig->order().register_ready(a));
+}
+
+namespace {
+
+/// An actor with a message, drained by a caller who reports what it likes.
+mailbox_index drained_with_a_message(kernel_rig& rig) {
+    const mailbox_index a = rig.spawn();
+    rig.tell(a, {1});
+    EXPECT_EQ(drain(rig, 10).count, 1u);
+    return a;
+}
+
+}  // namespace
+
+// CO-3: suspended {reason, resume_on}: out until resumed, whatever waits; then in once.
+TEST(coordinator, a_result_suspended_holds_it_back_until_its_condition) {
+    struct row {
+        resume_condition until;
+        void (*resume)(kernel_rig&);
+    };
+    const row table[] = {
+        {resume_condition::signal(7), [](kernel_rig& r) { EXPECT_EQ(r->signal(7), 1u); }},
+        {resume_condition::after(duration::from_ns(10)),
+         [](kernel_rig& r) { r.time.advance(duration::from_ns(10)); }},
+        {resume_condition::when_capacity_available(),
+         [](kernel_rig& r) { EXPECT_EQ(r->waiting().capacity_available(), 1u); }},
+    };
+    for (const row& r : table) {
+        kernel_rig rig;
+        const mailbox_index a = drained_with_a_message(rig);
+        report(rig, a,
+               {.outcome = invoke_outcome::suspended,
+                .reason = suspend_reason::rate_limit,
+                .resume_on = &r.until});
+        EXPECT_EQ(rig.run(), 0u);
+        const suspension_metrics m = rig->waiting().metrics();
+        EXPECT_EQ(m.by_reason[static_cast<unsigned>(suspend_reason::rate_limit)], 1u);
+        r.resume(rig);
+        EXPECT_EQ(rig.run(), 1u);
+        EXPECT_TRUE(tactus_test::journal().is({1}));
+    }
+}
+
+// CO-3: a system message still brings it in; CO-6: its end ends the suspension.
+TEST(coordinator, a_result_suspended_is_ended_by_the_actors_end) {
+    kernel_rig rig;
+    const mailbox_index a = drained_with_a_message(rig);
+    const resume_condition until = resume_condition::signal(7);
+    report(rig, a, {.outcome = invoke_outcome::suspended, .resume_on = &until});
+    tactus_test::signal_node m(system_kind::terminate, 0);
+    EXPECT_TRUE(rig->send_system(a, m));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(tactus_test::journal().is({tactus_test::dead + 1, tactus_test::closed}));
+    EXPECT_EQ(rig->waiting().waiting_count(), 0u);
+}
+
+// CO-3: without a condition only a resume ends it.
+TEST(coordinator, a_result_suspended_without_a_condition_waits_for_resume) {
+    kernel_rig rig;
+    const mailbox_index a = drained_with_a_message(rig);
+    report(rig, a, {.outcome = invoke_outcome::suspended});
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_TRUE(rig->resume(a, suspension::await));
+    EXPECT_EQ(rig.run(), 1u);
+}
+
+// What cannot be kept is not held back, as in turn::suspend.
+TEST(coordinator, a_result_suspended_that_cannot_be_kept_does_not_hold_it_back) {
+    kernel_rig rig([](kernel_rig::options& o) { o.time = nullptr; });
+    const mailbox_index a = drained_with_a_message(rig);
+    const resume_condition until = resume_condition::after(duration::from_ns(10));
+    report(rig, a, {.outcome = invoke_outcome::suspended, .resume_on = &until});
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(tactus_test::journal().is({1}));
+}
+
+// CO-3: failed: supervision decides, alone.
+TEST(coordinator, a_result_failed_is_left_to_supervision) {
+    kernel_rig rig;
+    const mailbox_index a = drained_with_a_message(rig);
+    report(rig, a, {.outcome = invoke_outcome::failed});
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_TRUE(tactus_test::journal().is({tactus_test::failed}));
+    EXPECT_EQ(rig.events.last_failed, a);
+    EXPECT_TRUE(std::string_view(rig.events.last_what) == reported_failure);
+    EXPECT_TRUE(rig->resume(a, suspension::supervision));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(tactus_test::journal().is({1}));
+}
+
+// CO-3: stopped by the report alone: closed, and the caller's to finalize.
+TEST(coordinator, a_result_stopped_closes_it) {
+    kernel_rig rig;
+    const mailbox_index a = drained_with_a_message(rig);
+    EXPECT_FALSE(rig->order().handle_invoke_result(a, {.outcome = invoke_outcome::stopped}));
+    invoker_finalize(rig, a);
+    EXPECT_TRUE(tactus_test::journal().is({tactus_test::dead + 1, tactus_test::closed}));
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_TRUE(rig->order().handle_invoke_result(a, {.outcome = invoke_outcome::stopped}));
+}
+
+// CO-3: what the invoker has arranged is not done twice: resumed meanwhile, it runs again.
+TEST(coordinator, an_arranged_result_is_taken_as_it_is) {
+    for (const invoke_outcome outcome : {invoke_outcome::suspended, invoke_outcome::failed}) {
+        kernel_rig rig;
+        const mailbox_index a = drained_with_a_message(rig);
+        report(rig, a, {.outcome = outcome, .arranged = true});
+        EXPECT_EQ(rig.events.failed_count, 0u);
+        EXPECT_EQ(rig.run(), 1u);
+        EXPECT_TRUE(tactus_test::journal().is({1}));
+    }
 }
 
 // CO-2: a message that came during the run brings it in exactly once more.

@@ -133,3 +133,72 @@ TEST(idle_workers, a_sleeper_in_the_middle_can_leave) {
     EXPECT_TRUE(idle.sleep(s[0], -1));
     EXPECT_TRUE(idle.sleep(s[2], -1));
 }
+
+// LN-4, LN-11: one sleeper waits for the time, and is woken for work last.
+TEST(idle_workers, the_first_to_sleep_keeps_the_time_and_is_woken_last) {
+    idle_workers idle;
+    sleeper s[3];
+    EXPECT_FALSE(idle.time_kept());
+    EXPECT_TRUE(idle.prepare_sleep(s[0], false));
+    EXPECT_FALSE(idle.prepare_sleep(s[1], false));
+    EXPECT_TRUE(idle.time_kept());
+    EXPECT_EQ(idle.sleeping_count(), 2u);
+    EXPECT_TRUE(idle.work_made());
+    EXPECT_TRUE(idle.sleep(s[1], -1));
+    EXPECT_TRUE(idle.stop_search());
+    EXPECT_FALSE(idle_workers::left_time(s[1]));
+    EXPECT_TRUE(idle.time_kept());
+    EXPECT_TRUE(idle.work_made());  // nobody else is left
+    EXPECT_TRUE(idle.sleep(s[0], -1));
+    EXPECT_TRUE(idle_workers::left_time(s[0]));
+    EXPECT_FALSE(idle_workers::left_time(s[0]));  // says so once
+    EXPECT_TRUE(idle.stop_search());
+    EXPECT_FALSE(idle.anybody());
+    EXPECT_TRUE(idle.prepare_sleep(s[2], false));  // and the next is it
+    EXPECT_FALSE(idle.sleep(s[2], 0));
+    EXPECT_TRUE(idle_workers::left_time(s[2]));
+    EXPECT_FALSE(idle.anybody());
+}
+
+// The timekeeper is the last that went to sleep, because it asked for it: the one below is woken.
+TEST(idle_workers, who_takes_the_time_relieves_who_had_it) {
+    idle_workers idle;
+    sleeper a;
+    sleeper b;
+    EXPECT_TRUE(idle.prepare_sleep(a, false));
+    EXPECT_TRUE(idle.prepare_sleep(b, false, true));
+    EXPECT_TRUE(idle.work_made());
+    EXPECT_TRUE(idle.sleep(a, -1));
+    EXPECT_FALSE(idle_workers::left_time(a));
+    EXPECT_TRUE(idle.stop_search());
+    EXPECT_FALSE(idle.sleep(b, 0));
+    EXPECT_TRUE(idle_workers::left_time(b));
+    EXPECT_FALSE(idle.anybody());
+}
+
+TEST(idle_workers, a_deadline_nobody_keeps_wakes_one_unless_somebody_searches) {
+    idle_workers idle;
+    sleeper a;
+    sleeper b;
+    idle.time_unkept(true);  // nobody sleeps: who goes to sleep next sees it
+    EXPECT_FALSE(idle.anybody());
+    EXPECT_TRUE(idle.prepare_sleep(a, false));
+    EXPECT_FALSE(idle.prepare_sleep(b, false));
+    idle.time_unkept(false);  // a keeps it
+    EXPECT_EQ(idle.sleeping_count(), 2u);
+    EXPECT_TRUE(idle.start_search(4));
+    idle.time_unkept(true);  // a does not know it; who searches will see to it
+    EXPECT_EQ(idle.sleeping_count(), 2u);
+    EXPECT_FALSE(idle.time_kept());
+    idle.time_unkept(true);  // again: there is nobody to relieve
+    EXPECT_TRUE(idle.stop_search());
+    idle.time_unkept(false);
+    EXPECT_EQ(idle.sleeping_count(), 1u);
+    EXPECT_TRUE(idle.sleep(b, -1));
+    EXPECT_TRUE(idle.prepare_sleep(b, true));
+    idle.wake_all();
+    EXPECT_TRUE(idle.sleep(a, -1));
+    EXPECT_TRUE(idle.sleep(b, -1));
+    EXPECT_FALSE(idle_workers::left_time(a));
+    EXPECT_TRUE(idle_workers::left_time(b));
+}

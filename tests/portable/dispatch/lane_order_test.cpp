@@ -37,7 +37,7 @@ TEST(lane_order, cancel_comes_before_timed_before_ready) {
     }
 }
 
-// LN-4: by lane first, then global before local.
+// LN-4: by lane first, then global before local; deadlines decide wherever they wait.
 TEST(lane_order, global_and_local_are_interleaved_by_lane) {
     lane_rig rig;
     auto* own = &rig.worker();
@@ -45,7 +45,33 @@ TEST(lane_order, global_and_local_are_interleaved_by_lane) {
     rig.cancel(2, own);
     rig.timed(3, 5, own);
     rig.cancel(4);
-    EXPECT_TRUE(rig.takes({4, 2, 1, 3}));
+    EXPECT_TRUE(rig.takes({4, 2, 3, 1}));
+}
+
+// LN-9, sc-edf-001: earliest deadline first across the global lane and the worker's own.
+TEST(lane_order, the_earliest_deadline_comes_first_wherever_it_waits) {
+    lane_rig rig;
+    auto* own = &rig.worker();
+    rig.timed(1, 30);
+    rig.timed(2, 10, own);
+    rig.timed(3, 20);
+    rig.timed(4, 40, own);
+    rig.timed(5, 20, own);  // of equals the one from outside
+    rig.timed(6, 50);
+    EXPECT_TRUE(rig.takes({2, 3, 5, 1, 4, 6}));
+    EXPECT_TRUE(rig.idle());
+}
+
+// LN-3: an entry left behind neither counts nor hides an earlier deadline behind it.
+TEST(lane_order, an_entry_left_behind_does_not_decide_between_deadlines) {
+    lane_rig rig;
+    auto* own = &rig.worker();
+    rig.timed(1, 5);
+    rig.timed(2, 40);
+    rig.timed(3, 20, own);
+    EXPECT_EQ(rig.order().unregister(rig.index(1)), tactus::unregistered::idle);
+    EXPECT_TRUE(rig.takes({3, 2}));
+    EXPECT_TRUE(rig.idle());
 }
 
 // sc-fifo-priority-001, INV-SC-02

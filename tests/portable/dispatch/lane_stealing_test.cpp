@@ -80,6 +80,23 @@ TEST(lane_stealing, urgent_work_of_another_is_taken_last) {
     EXPECT_EQ(rig.certificate(1).timed_dispatches, 1u);
 }
 
+// DT-2: stolen is ready work alone; cancel and timed are so, whoever runs them.
+TEST(lane_stealing, the_schedule_certificate_names_the_lane_of_what_was_taken) {
+    lane_rig rig({.workers = 2, .certify = true});
+    rig.cancel(1, &rig.worker(0));
+    rig.timed(2, 5, &rig.worker(0));
+    rig.cancel(3, &rig.worker(0), 200);
+    fill_ring(rig, 0, 10, 1);
+    EXPECT_TRUE(rig.takes({10, 1, 3, 2}, 1));
+    tactus::schedule_certificate expected;
+    std::uint64_t step = 0;
+    expected.add(10, 1, tactus::lane_stolen, ++step);
+    expected.add(1, 1, static_cast<std::uint8_t>(tactus::lane::cancel), ++step);
+    expected.add(3, 1, static_cast<std::uint8_t>(tactus::lane::cancel), ++step);
+    expected.add(2, 1, static_cast<std::uint8_t>(tactus::lane::timed), ++step);
+    EXPECT_TRUE(rig.worker(1).schedule() == expected);
+}
+
 // LN-11: freshly spawned actors are shared when somebody has nothing to do, the oldest first.
 TEST(lane_stealing, fresh_actors_are_shared_with_who_is_idle) {
     lane_rig rig({.workers = 2});

@@ -56,7 +56,8 @@ struct fairness_certificate {
 /// A chained hash of every dispatch.
 class schedule_certificate {
 public:
-    /// `lane_number`: cancel 0, timed 1, ready 2, stolen 3.
+    /// `lane_number`: cancel 0, timed 1, ready 2, stolen 3. Stolen is ready work alone: a cancel or
+    /// timed mailbox is of its lane, whoever runs it.
     constexpr void add(std::uint32_t slot, std::uint32_t generation, std::uint8_t lane_number,
                        std::uint64_t step) noexcept {
         det_hasher h;

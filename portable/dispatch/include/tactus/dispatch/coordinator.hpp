@@ -9,7 +9,7 @@
 // The order of next() (LN-4), for one worker:
 //
 //   0  timers that are due
-//   1  cancel (global, own), timed (global, own); meet_deadlines: timed first.
+//   1  cancel (global, own), timed (the earlier of global and own); meet_deadlines: timed first.
 //      At most `cancel_streak_limit` cancels in a row while other work is ready, doubled while
 //      draining; at most `timed_streak_limit` timed in a row while ready work waits
 //   2  own ready: priorities above the default, next, fresh, ring, then priorities below
@@ -31,6 +31,7 @@
 #include <tactus/dispatch/idle_workers.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/registry.hpp>
+#include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
@@ -39,6 +40,9 @@
 #include <tactus/time/clock.hpp>
 
 namespace tactus::inline v0 {
+
+/// What supervision is told of a failure that was reported by index.
+inline constexpr const char* reported_failure = "its run was reported as failed";
 
 /// What unregister found.
 enum class unregistered : std::uint8_t {
@@ -52,10 +56,11 @@ public:
     struct options {
         memory_source* memory = nullptr;
         registry* slots = nullptr;
-        const clock* time = nullptr;    // null: deadlines order work but are never missed
-        timer_phase* timers = nullptr;  // null: none
-        governor* advice = nullptr;     // null: none
-        load_probe* load = nullptr;     // what the governor is told; null: zeros
+        const clock* time = nullptr;     // null: deadlines order work but are never missed
+        timer_phase* timers = nullptr;   // null: none
+        suspensions* waiting = nullptr;  // for results given by index; null: none is kept
+        governor* advice = nullptr;      // null: none
+        load_probe* load = nullptr;      // what the governor is told; null: zeros
         kernel_events* events = nullptr;
         const task_queue* tasks = nullptr;  // work too, which next() does not take; null: none
         std::uint32_t worker_count = 1;     // as many as will be given to add_worker
@@ -93,8 +98,11 @@ public:
     /// of their own (see actor_scheduler::options::visited); where they share a worker's, from the
     /// thread that runs it.
     [[nodiscard]] std::size_t drain_ready_cycle(std::span<mailbox_index> out) noexcept;
-    /// CO-3. Returns false when the mailbox is to be finalized by the caller, who still owns it. A
-    /// stale index is ignored. Requires: the caller has run it.
+    /// CO-3: completed and yielded put it back if there is work; suspended holds it back until
+    /// `resume_on` (not at all when that cannot be kept: see suspensions); failed holds it back and
+    /// tells kernel_events, for supervision to decide; stopped closes it. Returns false when the
+    /// mailbox is to be finalized by the caller, who still owns it. A stale index is ignored.
+    /// Requires: the caller has run it.
     bool handle_invoke_result(mailbox_index index, const invoke_result& result) noexcept;
     /// True when something is ready; otherwise `w` is woken once when something is. One waiter at a
     /// time: a later one replaces it.
@@ -158,11 +166,15 @@ public:
     void await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept;
     void wake_all() noexcept { idle_.wake_all(); }
 
-    /// The worker has found something to do, but not by next(): it does not search any more.
+    /// The worker has found something to do, but not by next(): it does not search any more, nor
+    /// watch the time.
     void found_work(worker_lanes& w) noexcept {
-        if (w.is(worker_lanes::searching)) [[unlikely]]
-            end_search(w);
+        if ((w.special_ & (worker_lanes::searching | worker_lanes::owes_time)) != 0) [[unlikely]]
+            end_idling(w);
     }
+    /// A deadline was added to the timers that is earlier than all others. `from` is the worker
+    /// whose run added it, if it need not be kept before the end of that run; null: at once.
+    void deadline_added(worker_lanes* from) noexcept;
     /// Something waits in a lane that `w` could take from (null: in any), or a task does.
     [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
     /// Something was made that a sleeping worker, or whoever polls, should see.
@@ -170,7 +182,7 @@ public:
     [[nodiscard]] idle_workers& idle() noexcept { return idle_; }
     /// For lanes that are made for this coordinator.
     [[nodiscard]] const stale_test& staleness() const noexcept { return *this; }
-    /// LN-9: timed mailboxes that came to run late.
+    /// LN-9: timed mailboxes that came to run late; modulo 2^32 for each worker.
     [[nodiscard]] std::uint64_t deadline_misses() const noexcept;
 
 private:
@@ -199,7 +211,10 @@ private:
     [[nodiscard]] slot* first_current(worker_lanes& w, Pop&& pop) noexcept;
 
     [[nodiscard]] slot* next_slowly(worker_lanes& w) noexcept;
+    void end_idling(worker_lanes& w) noexcept;
     void end_search(worker_lanes& w) noexcept;
+    [[nodiscard]] bool time_unkept() const noexcept;
+    void carry_out(slot& s, mailbox_index index, const invoke_result& result) noexcept;
     [[nodiscard]] slot* next_urgent(worker_lanes& w, bool cancel_allowed) noexcept;
     [[nodiscard]] slot* next_cancel(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_timed(worker_lanes& w) noexcept;
@@ -255,6 +270,7 @@ private:
     registry& slots_;
     const clock* time_;
     timer_phase* timers_;
+    suspensions* waiting_;
     const port::atomic<std::uint32_t>* due_;  // of the timers, or one that is never set
     governor* advice_;
     load_probe* load_;

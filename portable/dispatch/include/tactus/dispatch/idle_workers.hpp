@@ -12,10 +12,18 @@
 // last one to stop searching, because it found something, looks once more for the same reason.
 // Other changes of the word are relaxed: no look follows them.
 //
+// Time: one sleeper is the timekeeper. It sleeps until the earliest deadline, the others without a
+// limit, and it is the last to be woken for work. It knows the deadlines that were there when it
+// became it. A deadline that nobody waits for is work: who makes that so (a timekeeper that leaves
+// and has other things to do, or who adds a deadline earlier than all others) looks at the word and
+// wakes a sleeper as for any other work; who goes to sleep and finds no timekeeper is it; and the
+// last one to stop searching looks for this, too. So it is not lost, for the same reason.
+//
 // Thread safety: any thread, each worker for itself.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include <tactus/dispatch/parker.hpp>
 #include <tactus/port/port.hpp>
@@ -27,6 +35,7 @@ struct sleeper {
     parker place;
     sleeper* below = nullptr;  // under the lock of idle_workers
     bool listed = false;       // under the lock of idle_workers
+    bool left_time = false;    // was the timekeeper when it left the list; its own afterwards
 };
 
 class idle_workers {
@@ -56,19 +65,32 @@ public:
     }
 
     /// Puts the caller on the list of sleepers (ending its search). It must look at all queues
-    /// afterwards, and then sleep, or cancel_sleep.
-    void prepare_sleep(sleeper& s, bool searching) noexcept;
+    /// afterwards, and then sleep, or cancel_sleep. True when it is the timekeeper: it must then
+    /// look for the earliest deadline. With `takes_time` it is so in any case.
+    bool prepare_sleep(sleeper& s, bool searching, bool takes_time = false) noexcept;
     /// Not sleeping after all. True when the caller is searching: because it `searched` before, and
     /// others may have left to it what they made, or because somebody has chosen to wake it.
     [[nodiscard]] bool cancel_sleep(sleeper& s, bool searched) noexcept;
     /// Sleeps. True when woken (the caller is searching then), false when the time passed.
     [[nodiscard]] bool sleep(sleeper& s, std::int64_t timeout_ns) noexcept;
 
+    /// There is a deadline that the caller cannot wait for, and nobody else may: wakes a sleeper to
+    /// do it, unless somebody searches. `unknown`: a timekeeper there is does not know of it.
+    void time_unkept(bool unknown) noexcept;
+    [[nodiscard]] bool time_kept() const noexcept {
+        // Relaxed: who asks has changed the word just before, and sees that or what came later.
+        return (word_.load(std::memory_order_relaxed) & kept) != 0;
+    }
+    /// Whether it was the timekeeper when it last left the list; says so once.
+    [[nodiscard]] static bool left_time(sleeper& s) noexcept {
+        return std::exchange(s.left_time, false);
+    }
+
     /// Wakes everybody; for shutting down.
     void wake_all() noexcept;
 
     [[nodiscard]] std::uint32_t sleeping_count() const noexcept {
-        return word_.load(std::memory_order_relaxed) / one_sleeping;
+        return (word_.load(std::memory_order_relaxed) & ~kept) / one_sleeping;
     }
     [[nodiscard]] std::uint32_t searching_count() const noexcept {
         return word_.load(std::memory_order_relaxed) & searching_mask;
@@ -78,13 +100,19 @@ private:
     static constexpr std::uint32_t one_searching = 1;
     static constexpr std::uint32_t searching_mask = 0xffff;
     static constexpr std::uint32_t one_sleeping = 1U << 16;
+    static constexpr std::uint32_t kept = 1U << 31;  // one of those sleeping is the timekeeper
 
-    // Searching in the lower half, sleeping in the upper. "idle": see above.
+    /// Takes a sleeper out; what is to be subtracted from the word for it. Under the lock.
+    [[nodiscard]] std::uint32_t unlist(sleeper& s) noexcept;
+
+    // Searching in the lower half, sleeping in the upper, then the timekeeper. "idle": see above.
     static constexpr port::edge idle{"idle-word"};
     port::atomic<std::uint32_t> word_{0};
     port::mutex mutex_;
+    // Under the lock.
     sleeper* top_ =
         nullptr;  // the last to go to sleep is the first to be woken: its caches are warm
+    sleeper* timekeeper_ = nullptr;
 };
 
 }  // namespace tactus::inline v0

@@ -82,10 +82,17 @@ enum class invoke_outcome : std::uint8_t {
 };
 [[nodiscard]] const char* name_of(invoke_outcome outcome) noexcept;
 
+/// Two registers wide, since every run returns one.
 struct invoke_result {
     invoke_outcome outcome = invoke_outcome::completed;
-    bool ready_hint = false;      // completed: more is left
+    bool ready_hint = false;                               // completed: more is left
+    suspend_reason reason = suspend_reason::user_defined;  // suspended
+    // Suspended, failed, stopped: the run has seen to it itself, as the invoker does: the actor is
+    // held back and whoever ends that knows of it, supervision was told, the close is requested.
+    bool arranged = false;
     std::uint32_t processed = 0;  // user messages
+    // Suspended: what ends it; read by who is given the result, and not kept. Null: only a resume.
+    const resume_condition* resume_on = nullptr;
 
     friend constexpr bool operator==(const invoke_result&, const invoke_result&) = default;
 };

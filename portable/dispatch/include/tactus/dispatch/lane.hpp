@@ -15,7 +15,8 @@ enum class lane : std::uint8_t {
     timed,   // woken by a message with a deadline
     ready,   // everything else
 };
-inline constexpr std::uint8_t lane_stolen = 3;  // in schedule certificates: ready work of another
+inline constexpr std::uint8_t lane_stolen =
+    3;  // in schedule certificates: ready, and of another worker
 [[nodiscard]] const char* name_of(lane l) noexcept;
 
 inline constexpr std::uint8_t default_priority = 128;

@@ -5,7 +5,8 @@
 // An actor suspends itself with a reason and a condition: a signal with a key, a time, or room in
 // some mailbox. Signals resume all that wait for the key, in the order they suspended themselves; a
 // signal that nobody waits for is counted, not stored. A limit may end a suspension by resuming,
-// failing or stopping the actor. Records are reused: cycles leave no memory behind.
+// failing or stopping the actor. Records are reused: cycles leave no memory behind; how one is
+// found is in suspension_records.
 //
 // Thread safety: any thread, under one lock; the actors are resumed outside of it.
 #pragma once
@@ -13,14 +14,12 @@
 #include <cstdint>
 
 #include <tactus/dispatch/invoke_result.hpp>
-#include <tactus/dispatch/lane_heap.hpp>
+#include <tactus/dispatch/suspension_records.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/time/clock.hpp>
 
 namespace tactus::inline v0 {
-
-enum class suspend_limit_action : std::uint8_t { resume, fail, stop };
 
 /// How long a suspension may last; the action says what happens then.
 struct suspend_limit {
@@ -48,21 +47,27 @@ struct suspension_metrics {
     std::uint64_t total_ns = 0;
 };
 
+/// What came of asking for a suspension.
+enum class suspension_added : std::uint8_t {
+    refused,   // no memory, or a time without a clock: the actor is not to be suspended
+    kept,      //
+    earliest,  // kept, and its deadline is the earliest of all: whoever waits for another waits
+               // too long
+};
+
 class suspensions final : public timer_phase {
 public:
     struct options {
         memory_source* memory = nullptr;
         const clock* time = nullptr;  // null: no durations, and `after` is refused
         resumer* to = nullptr;
-        std::uint32_t capacity = 16;  // where it starts
+        std::uint32_t capacity = 8;  // where it starts; a power of two
     };
     explicit suspensions(const options& o) noexcept;
-    ~suspensions();
 
-    /// False when it cannot be kept: no memory, or `after` without a clock. The actor is not to be
-    /// suspended then.
-    [[nodiscard]] bool add(mailbox_index who, suspend_reason reason, const resume_condition& until,
-                           const suspend_limit& limit) noexcept;
+    [[nodiscard]] suspension_added add(mailbox_index who, suspend_reason reason,
+                                       const resume_condition& until,
+                                       const suspend_limit& limit) noexcept;
     /// How many were resumed.
     std::size_t signal(std::uint64_t key) noexcept;
     /// Room has come up somewhere: resumes all that wait for it.
@@ -78,56 +83,22 @@ public:
     void run_due(instant now) noexcept override;
 
 private:
-    TACTUS_CHECK_MODULE("suspensions");
+    void ended(std::uint32_t at) noexcept;
+    void remove(std::uint32_t at) noexcept;
+    std::size_t resume_all(resume_condition::kind on, std::uint64_t key) noexcept;
 
-    static constexpr std::uint32_t none = 0xffff'ffff;
-    static constexpr std::uint32_t bucket_count = 16;
-
-    struct record {
-        mailbox_index who;
-        std::uint64_t key = 0;
-        std::uint64_t since_ns = 0;
-        std::uint32_t stamp = 1;    // raised when the record is freed: entries of the heap go stale
-        std::uint32_t next = none;  // in its list, or the free list
-        std::uint32_t list = 0;
-        resume_condition::kind on = resume_condition::kind::external_signal;
-        suspend_limit_action action = suspend_limit_action::resume;
-        bool live = false;
-    };
-    struct chain {
-        std::uint32_t first = none;
-        std::uint32_t last = none;
-    };
-    // Lists: buckets of signals, then the two others.
-    static constexpr std::uint32_t capacity_list = bucket_count;
-    static constexpr std::uint32_t timed_list = bucket_count + 1;
-
-    [[nodiscard]] std::uint32_t take_record() noexcept;
-    void free_record(std::uint32_t index) noexcept;
-    void unlink(std::uint32_t index) noexcept;
-    /// Takes out the first of a list that waits for `key`; none when there is none.
-    [[nodiscard]] std::uint32_t find_in(std::uint32_t list, std::uint64_t key,
-                                        bool any_key) noexcept;
-    void ended(std::uint32_t index) noexcept;
-    std::size_t resume_all(std::uint32_t list, std::uint64_t key, bool any_key) noexcept;
-    void drop_stale_deadlines() noexcept;
-
-    memory_source& memory_;
     const clock* time_;
     resumer& to_;
 
     port::mutex mutex_;
     // Under the lock.
-    record* records_ = nullptr;
-    std::uint32_t capacity_ = 0;
-    std::uint32_t used_ = 0;
-    std::uint32_t free_ = none;
-    std::uint32_t live_ = 0;
-    std::uint64_t next_number_ = 0;
-    chain lists_[bucket_count + 2];
-    lane_heap deadlines_;
+    suspension_records records_;
     suspension_metrics metrics_;
-    // A look without the lock: something has a deadline.
+
+    // How many have a deadline; written under the lock, looked at without it. "timed": a deadline
+    //    is added, then sleepers are looked for; a worker goes to sleep, then looks for deadlines.
+    //    Either sees the other (see idle_workers).
+    static constexpr port::edge timed{"suspensions-timed"};
     port::atomic<std::uint32_t> timed_count_{0};
 };
 

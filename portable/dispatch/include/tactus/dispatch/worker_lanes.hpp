@@ -106,15 +106,16 @@ private:
     std::uint32_t next_streak_ = 0;    // dispatches in a row from next and fresh
     std::uint32_t cancel_streak_ = 0;  // dispatches in a row from cancel
     std::uint32_t timed_streak_ = 0;
-    std::uint32_t step_ = 0;
+    std::uint64_t step_ = 0;  // in certificates: must not come round
     std::uint32_t governor_step_ = 0;
     // Whatever keeps the short way of coordinator::next from being right; 0 nearly always.
     enum special : std::uint32_t {
-        local_urgent = 1,   // urgent or keyed may have cancel or timed entries
-        local_keyed = 2,    // keyed may have ready entries
-        searching = 4,      // counted as such in idle_workers
-        in_streak = 8,      // the last dispatch was from cancel or timed
-        always_slowly = 16  // a governor is asked, or schedules are certified
+        local_urgent = 1,    // urgent or keyed may have cancel or timed entries
+        local_keyed = 2,     // keyed may have ready entries
+        searching = 4,       // counted as such in idle_workers
+        in_streak = 8,       // the last dispatch was from cancel or timed
+        always_slowly = 16,  // a governor is asked, or schedules are certified
+        owes_time = 32       // was the timekeeper, or has a deadline nobody waits for yet
     };
     std::uint32_t special_ = 0;
     [[nodiscard]] bool is(special what) const noexcept { return (special_ & what) != 0; }
@@ -122,6 +123,7 @@ private:
         special_ = on ? special_ | what : special_ & ~std::uint32_t{what};
     }
     bool woken_by_time_ = false;  // and not by anybody since
+    bool new_deadline_ = false;   // owes_time: the timekeeper there is does not know of it
     suggestion suggestion_ = suggestion::no_preference;
     std::uint32_t sends_ = 0;  // in the run going on
     fresh_stack fresh_;
@@ -129,7 +131,7 @@ private:
     fairness_certificate certificate_;
     schedule_certificate schedule_;
     std::uint64_t stale_count_ = 0;
-    std::uint64_t deadline_misses_ = 0;
+    port::atomic<std::uint32_t> deadline_misses_{0};  // written by the owner, read by anybody
     det_rng rng_;
     std::uint32_t number_;
     bool shared_;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: what ends a suspension does not cost more the more there are (CO-6).
+// Method: nanoseconds for each of 1,000 and of 64,000, best of several rounds. What grows with the
+// number would take 64 times as long; caches alone explain a few times.
+#include <tactus/dispatch/suspensions.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <new>
+
+#include <tactus/time/manual_clock.hpp>
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+
+namespace {
+
+constexpr std::uint32_t few = 1'000;
+constexpr std::uint32_t many = 64'000;
+constexpr double ratio_max = 12;
+
+class heap_memory final : public memory_source {
+public:
+    [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept override {
+        return ::operator new(size, std::align_val_t(alignment), std::nothrow);
+    }
+    void release(void* from, std::size_t, std::size_t alignment) noexcept override {
+        ::operator delete(from, std::align_val_t(alignment));
+    }
+};
+
+struct counting_resumer final : resumer {
+    void resume_suspended(mailbox_index) noexcept override { ++resumed; }
+    void suspension_limit(mailbox_index, suspend_limit_action) noexcept override {}
+    std::uint32_t resumed = 0;
+};
+
+/// Nanoseconds for each: `prepare(s, i)` suspends number i, `end(s, i)` is timed.
+template <class Prepare, class End>
+double cost(std::uint32_t count, Prepare&& prepare, End&& end) {
+    double best = 1e18;
+    for (unsigned round = 0; round < 5; ++round) {
+        heap_memory memory;
+        manual_clock time;
+        counting_resumer to;
+        suspensions s({.memory = &memory, .time = &time, .to = &to});
+        for (std::uint32_t i = 0; i < count; ++i)
+            prepare(s, i);
+        const auto from = std::chrono::steady_clock::now();
+        // Far from the order of suspension, and not in steps of one.
+        for (std::uint32_t i = 0; i < count; ++i)
+            end(s, (count - 1 - i) ^ 1);
+        const std::chrono::duration<double, std::nano> took =
+            std::chrono::steady_clock::now() - from;
+        EXPECT_EQ(s.waiting_count(), 0u);
+        best = std::min(best, took.count() / count);
+    }
+    return best;
+}
+
+template <class Prepare, class End>
+void expect_flat(const char* what, Prepare&& prepare, End&& end) {
+    const double small = cost(few, prepare, end);
+    const double large = cost(many, prepare, end);
+    std::printf("%s: %.0f ns each of %u, %.0f ns each of %u\n", what, small, few, large, many);
+    EXPECT_LT(large, ratio_max * small);
+}
+
+void keep(suspensions& s, std::uint32_t i, const resume_condition& until,
+          const suspend_limit& limit = {}) {
+    ASSERT_NE(s.add({i, 1}, suspend_reason::user_defined, until, limit), suspension_added::refused);
+}
+
+}  // namespace
+
+// CO-6: stop ends a suspension.
+TEST(suspensions_cost, forgetting_one_of_many) {
+    expect_flat(
+        "forget, all wait for one key",
+        [](suspensions& s, std::uint32_t i) { keep(s, i, resume_condition::signal(7)); },
+        [](suspensions& s, std::uint32_t i) { EXPECT_TRUE(s.forget({i, 1})); });
+    expect_flat(
+        "forget, all have a limit",
+        [](suspensions& s, std::uint32_t i) {
+            keep(s, i, resume_condition::signal(i), {duration::from_ns(1 + i % 97)});
+        },
+        [](suspensions& s, std::uint32_t i) { EXPECT_TRUE(s.forget({i, 1})); });
+}
+
+// CO-6: a key of one's own among many others', also beside one that thousands wait for.
+TEST(suspensions_cost, a_signal_to_one_of_many) {
+    expect_flat(
+        "signal, each its own key",
+        [](suspensions& s, std::uint32_t i) {
+            keep(s, i, resume_condition::signal(std::uint64_t{i} << 20));
+        },
+        [](suspensions& s, std::uint32_t i) { EXPECT_EQ(s.signal(std::uint64_t{i} << 20), 1u); });
+}
+
+// CO-4: due in another order than suspended.
+TEST(suspensions_cost, deadlines_out_of_order) {
+    expect_flat(
+        "due one by one",
+        [](suspensions& s, std::uint32_t i) {
+            keep(s, i, resume_condition::after(duration::from_ns(1 + (i * 7'919LL) % 1'000'003)));
+        },
+        [](suspensions& s, std::uint32_t) { s.run_due(s.next_deadline()); });
+}

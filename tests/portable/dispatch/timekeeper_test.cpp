@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: among workers that sleep somebody waits for the earliest deadline, also when who did has
+// found something to do (LN-4, LN-11).
+// Method: one thread plays the workers; others sleep by being listed as sleeping. That nothing is
+// lost between threads is in tests/model/timekeeper_test.cpp.
+#include <tactus/dispatch/coordinator.hpp>
+
+#include <tactus/time/manual_clock.hpp>
+
+#include "lane_rig.hpp"
+#include "portable_test.hpp"
+
+using tactus::idle_workers;
+using tactus::instant;
+using tactus::sleeper;
+using tactus_test::lane_rig;
+namespace port = tactus::port;
+
+namespace {
+
+struct one_deadline final : tactus::timer_phase {
+    [[nodiscard]] instant next_deadline() noexcept override { return at; }
+    void run_due(instant) noexcept override {
+        clear_due();
+        at = instant::never();
+    }
+    instant at = instant::never();
+};
+
+/// A clock that is not read before every dispatch.
+class still_clock final : public tactus::clock {
+public:
+    [[nodiscard]] instant now() const noexcept override { return at; }
+    [[nodiscard]] tactus::clock_kind kind() const noexcept override {
+        return tactus::clock_kind::realtime_host;
+    }
+    instant at = instant::from_ns(1);
+};
+
+struct timed_rig {
+    still_clock time;
+    one_deadline timers;
+    lane_rig lanes{{.workers = 3, .time = &time, .timers = &timers}};
+    const port::atomic<std::uint32_t> go_on{0};
+    const port::atomic<std::uint32_t> stop{1};
+
+    [[nodiscard]] idle_workers& idle() { return lanes.order().idle(); }
+};
+
+constexpr instant later = instant::from_ns(1'000);
+
+}  // namespace
+
+// The deadline of a run is handed on when its worker goes on with something else.
+TEST(timekeeper, a_deadline_of_a_run_wakes_nobody_until_its_worker_does_something_else) {
+    timed_rig rig;
+    sleeper other;
+    EXPECT_TRUE(rig.idle().prepare_sleep(other, false));
+    rig.timers.at = later;
+    rig.lanes.order().deadline_added(&rig.lanes.worker(0));
+    EXPECT_EQ(rig.idle().sleeping_count(), 1u);
+    rig.lanes.ready(1, &rig.lanes.worker(0));
+    EXPECT_TRUE(rig.lanes.takes({1}, 0));
+    EXPECT_EQ(rig.idle().sleeping_count(), 0u);
+    EXPECT_TRUE(rig.idle().sleep(other, -1));
+    EXPECT_FALSE(idle_workers::left_time(other));  // relieved: it knew of none
+    // Once: the next dispatch wakes nobody.
+    EXPECT_TRUE(rig.idle().prepare_sleep(other, true));
+    rig.lanes.ready(2, &rig.lanes.worker(0));
+    EXPECT_TRUE(rig.lanes.takes({2}, 0));
+    EXPECT_EQ(rig.idle().sleeping_count(), 1u);
+    EXPECT_FALSE(rig.idle().sleep(other, 0));
+}
+
+// A worker that goes to sleep waits for its deadline itself, whoever kept the time before.
+TEST(timekeeper, a_worker_that_goes_to_sleep_keeps_its_own_deadline) {
+    timed_rig rig;
+    sleeper other;
+    EXPECT_TRUE(rig.idle().prepare_sleep(other, false));
+    rig.timers.at = later;
+    rig.time.at = later;  // due: it does not sleep long
+    rig.lanes.order().deadline_added(&rig.lanes.worker(0));
+    rig.lanes.order().await_work(rig.lanes.worker(0), rig.go_on);
+    EXPECT_EQ(rig.idle().sleeping_count(), 1u);  // it was not the other
+    EXPECT_FALSE(rig.idle().time_kept());        // it has left, and the other was relieved
+    EXPECT_FALSE(rig.idle().sleep(other, 0));
+    EXPECT_FALSE(idle_workers::left_time(other));
+}
+
+// Who is not the timekeeper sleeps without a limit; here it would for ever, but for the stop.
+TEST(timekeeper, who_cancels_its_sleep_hands_the_time_on) {
+    timed_rig rig;
+    sleeper other;
+    rig.timers.at = later;
+    rig.lanes.order().await_work(rig.lanes.worker(0), rig.stop);  // was it, and left
+    EXPECT_TRUE(rig.idle().prepare_sleep(other, false));          // takes it up
+    rig.lanes.ready(1, &rig.lanes.worker(0));
+    EXPECT_TRUE(rig.lanes.takes({1}, 0));
+    EXPECT_EQ(rig.idle().sleeping_count(), 1u);  // it is kept: nobody is woken
+    EXPECT_FALSE(rig.idle().sleep(other, 0));
+}
+
+TEST(timekeeper, a_deadline_from_outside_wakes_a_sleeper_at_once) {
+    timed_rig rig;
+    sleeper other;
+    rig.lanes.order().deadline_added(nullptr);
+    EXPECT_TRUE(rig.idle().prepare_sleep(other, false));
+    rig.timers.at = later;
+    rig.lanes.order().deadline_added(nullptr);
+    EXPECT_EQ(rig.idle().sleeping_count(), 0u);
+    EXPECT_TRUE(rig.idle().sleep(other, -1));
+}
+
+// What was handed on to who searches is not lost when that one finds something.
+TEST(timekeeper, the_last_to_search_looks_for_a_deadline_nobody_keeps) {
+    for (const bool pending : {false, true}) {
+        timed_rig rig;
+        sleeper was;
+        sleeper other;
+        rig.timers.at = pending ? later : instant::never();
+        EXPECT_TRUE(rig.idle().prepare_sleep(was, false));
+        EXPECT_FALSE(rig.idle().prepare_sleep(other, false));
+        EXPECT_FALSE(rig.idle().cancel_sleep(was, false));
+        rig.lanes.at(1).set_traits(tactus::default_priority, false);
+        EXPECT_TRUE(rig.idle().start_search(3));  // so that the work below wakes nobody
+        rig.lanes.ready(1);
+        rig.lanes.order().await_work(rig.lanes.worker(1), rig.go_on);  // finds it at once
+        EXPECT_FALSE(rig.idle().stop_search());
+        EXPECT_EQ(rig.idle().sleeping_count(), 1u);
+        EXPECT_TRUE(rig.lanes.takes({1}, 1));
+        EXPECT_EQ(rig.idle().sleeping_count(), pending ? 0u : 1u);
+        if (pending) {
+            EXPECT_TRUE(rig.idle().sleep(other, -1));
+        } else {
+            EXPECT_FALSE(rig.idle().sleep(other, 0));
+        }
+    }
+}
+
+// A task is something to do as well.
+TEST(timekeeper, found_work_hands_the_time_on) {
+    timed_rig rig;
+    sleeper other;
+    rig.timers.at = later;
+    rig.lanes.order().deadline_added(&rig.lanes.worker(0));
+    EXPECT_TRUE(rig.idle().prepare_sleep(other, false));
+    rig.lanes.order().found_work(rig.lanes.worker(0));
+    EXPECT_EQ(rig.idle().sleeping_count(), 0u);
+    EXPECT_TRUE(rig.idle().sleep(other, -1));
+}
