@@ -21,6 +21,7 @@
 #include <tactus/dispatch/behaviour.hpp>
 #include <tactus/dispatch/certificates.hpp>
 #include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/dispatcher.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/entry_queue.hpp>
 #include <tactus/dispatch/events.hpp>

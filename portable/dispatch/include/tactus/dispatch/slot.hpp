@@ -37,8 +37,14 @@ public:
     [[nodiscard]] bool fresh() const noexcept {
         return (traits_.load(std::memory_order_relaxed) & fresh_bit) != 0;
     }
-    void set_traits(std::uint8_t priority, bool is_fresh) noexcept {
-        traits_.store(priority | (is_fresh ? fresh_bit : 0U), std::memory_order_relaxed);
+    /// The dispatcher whose lanes this waits in.
+    [[nodiscard]] std::uint32_t dispatcher_number() const noexcept {
+        return traits_.load(std::memory_order_relaxed) >> dispatcher_shift;
+    }
+    void set_traits(std::uint8_t priority, bool is_fresh, std::uint8_t dispatcher = 0) noexcept {
+        traits_.store(priority | (is_fresh ? fresh_bit : 0U) |
+                          (std::uint32_t{dispatcher} << dispatcher_shift),
+                      std::memory_order_relaxed);
     }
     void end_fresh() noexcept {
         traits_.store(traits_.load(std::memory_order_relaxed) & ~fresh_bit,
@@ -58,6 +64,7 @@ public:
 private:
     friend struct slot_links;
     static constexpr std::uint32_t fresh_bit = 1U << 8;
+    static constexpr std::uint32_t dispatcher_shift = 16;
 
     // Owner's line, behind the batch.
     const behaviour* behaviour_ = nullptr;
