@@ -35,6 +35,7 @@
 #include <tactus/dispatch/lane.hpp>
 #include <tactus/dispatch/lane_heap.hpp>
 #include <tactus/dispatch/lane_set.hpp>
+#include <tactus/dispatch/lent_workers.hpp>
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/offer.hpp>
 #include <tactus/dispatch/parker.hpp>
