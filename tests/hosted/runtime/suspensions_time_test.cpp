@@ -3,8 +3,8 @@
 // Goal: the times the specification names for suspensions (CO-6), and that a timer wakes one worker
 // (LN-4, EX-4).
 // Method: real threads and the real clock; medians, because others use the machine too, and beside
-// them how late this machine is without us. What depends on time alone is tested with a manual clock
-// in tests/portable/dispatch/suspensions_test.cpp.
+// them how late this machine is without us. What depends on time alone is tested with a manual
+// clock in tests/portable/dispatch/suspensions_test.cpp.
 #include <tactus/dispatch/suspensions.hpp>
 
 #include <gtest/gtest.h>
@@ -151,9 +151,9 @@ TEST(suspensions_time, the_first_message_after_resume_comes_within_10_ms) {
     EXPECT_LT(median(took), 10ms * slower);
 }
 
-// CO-6, LN-4: after a time too, as late as this machine makes anybody; and a timer wakes one worker,
-// however many sleep.
-TEST(suspensions_time, a_time_that_has_come_wakes_one_worker_and_not_late) {
+// CO-6, LN-4: after a time too, as late as this machine makes anybody; and a timer wakes one
+// worker, however many sleep, and that one another for the actor it made ready.
+TEST(suspensions_time, a_time_that_has_come_does_not_wake_everybody_and_is_not_late) {
     constexpr std::size_t count = 200;
     std::vector<std_clock::duration> oversleep;
     for (std::size_t i = 0; i < 50; ++i) {
