@@ -5,6 +5,7 @@
 #include <tactus/dispatch/suspensions.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 #include "kernel_rig.hpp"
 #include "portable_test.hpp"
@@ -386,4 +387,9 @@ TEST(suspensions, are_refused_when_memory_is_gone) {
         s.run_due(time.now());
         EXPECT_EQ(to.resumed, kept);
     }
+}
+
+TEST(suspensions, every_reason_has_a_name) {
+    EXPECT_TRUE(std::string_view(name_of(suspend_reason::backpressure)) == "backpressure");
+    EXPECT_TRUE(std::string_view(name_of(suspend_reason::user_defined)) == "user_defined");
 }
