@@ -19,9 +19,12 @@
 #include <tactus/base/version.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/behaviour.hpp>
+#include <tactus/dispatch/builtin_mailboxes.hpp>
 #include <tactus/dispatch/certificates.hpp>
 #include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/dispatch_rules.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
+#include <tactus/dispatch/dispatcher_entry.hpp>
 #include <tactus/dispatch/entry_queue.hpp>
 #include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/executor.hpp>
@@ -35,7 +38,10 @@
 #include <tactus/dispatch/lane_set.hpp>
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/parker.hpp>
+#include <tactus/dispatch/placement.hpp>
 #include <tactus/dispatch/registry.hpp>
+#include <tactus/dispatch/resolve_error.hpp>
+#include <tactus/dispatch/resolver.hpp>
 #include <tactus/dispatch/run_ring.hpp>
 #include <tactus/dispatch/slot.hpp>
 #include <tactus/dispatch/suspensions.hpp>
