@@ -3,10 +3,10 @@
 // One hash table of named nodes, a category each; memory in chunks that are never freed singly.
 #include <tactus/dispatch/resolver.hpp>
 
+#include "resolver_nodes.hpp"
+
 #include <algorithm>
 #include <new>
-
-#include "resolver_nodes.hpp"
 
 namespace tactus::inline v0 {
 
@@ -50,12 +50,10 @@ resolver::resolver(const options& o) noexcept
     void* block = memory_.allocate(bucket_count_ * sizeof(node*), alignof(node*));
     TACTUS_CHECK(2, block != nullptr);
     buckets_ = ::new (block) node* [bucket_count_] {};
-    TACTUS_CHECK(3, insert_dispatcher(default_dispatcher_id, {}).has_value());
-    TACTUS_CHECK(4, insert_dispatcher(internal_dispatcher_id, {}).has_value());
-    TACTUS_CHECK(5,
-                 insert_dispatcher(blocking_dispatcher_id, {.executor = executor_kind::thread_pool})
-                     .has_value());
-    TACTUS_CHECK(6, insert_mailbox(default_mailbox_id, {}).has_value());
+    for (const std::string_view id :
+         {default_dispatcher_id, internal_dispatcher_id, blocking_dispatcher_id})
+        TACTUS_CHECK(3, insert_dispatcher(id, builtin_dispatcher_config(id)).has_value());
+    TACTUS_CHECK(4, insert_mailbox(default_mailbox_id, {}).has_value());
 }
 
 resolver::~resolver() {

@@ -84,3 +84,7 @@
 #include <tactus/runtime/virtual_memory.hpp>
 #include <tactus/runtime/work_stealing_pool.hpp>
 #endif
+
+#if __has_include(<tactus/config/settings.hpp>)
+#include <tactus/config/settings.hpp>
+#endif

@@ -46,4 +46,16 @@ inline constexpr std::string_view internal_dispatcher_id = "tactus.internal-disp
 inline constexpr std::string_view blocking_dispatcher_id = "tactus.blocking-dispatcher";
 inline constexpr std::string_view default_mailbox_id = "tactus.default-mailbox";
 
+[[nodiscard]] constexpr bool is_builtin_dispatcher(std::string_view id) noexcept {
+    return id == default_dispatcher_id || id == internal_dispatcher_id ||
+           id == blocking_dispatcher_id;
+}
+/// What a dispatcher of this id is unless it is said otherwise.
+[[nodiscard]] constexpr dispatcher_config builtin_dispatcher_config(std::string_view id) noexcept {
+    dispatcher_config config;
+    if (id == blocking_dispatcher_id)
+        config.executor = executor_kind::thread_pool;
+    return config;
+}
+
 }  // namespace tactus::inline v0

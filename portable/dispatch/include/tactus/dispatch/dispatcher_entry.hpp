@@ -7,8 +7,8 @@
 // configuration stay for as long as the resolver, except for a few limits that may be changed while
 // it runs (DR-5): who runs mailboxes reads them anew for each run.
 //
-// The limits are words of 32 bits, so durations are kept in whole microseconds, rounded up; 2^32 - 1
-// of them (71 minutes) and more are none at all.
+// The limits are words of 32 bits, so durations are kept in whole microseconds, rounded up; 71
+// minutes (2^32 - 1 of them) and more are none at all.
 //
 // Thread safety: any thread.
 #pragma once
