@@ -288,6 +288,7 @@ constexpr refusal refusals[] = {
     // not even the format
     {toml, "[dispatchers.a]\nworkers = ", 2, "", "not TOML: "},
     {toml, "\n\na = 1\na = 2", 4, "", "not TOML: "},
+    {toml, "[aliases]\n\xef\xbb\xbb = 1", 2, "", "not TOML: other letters than those of ASCII"},
     {json, "{\n\"preset\": \n}", 3, "", "not JSON: "},
     {json, "", 1, "", "not JSON: "},
     {json, "{} {}", 1, "", "not JSON: "},
@@ -316,6 +317,16 @@ TEST(settings, what_is_not_understood_is_refused_with_its_line) {
         EXPECT_EQ(e.key, r.key) << r.text;
         EXPECT_NE(e.text.find(r.says), std::string::npos) << r.text << "\n" << e.text;
     }
+}
+
+TEST(settings, other_letters_stand_in_quotes_and_comments) {
+    const auto read = config::parse_settings(
+        "\xef\xbb\xbf[aliases] # \xc3\xa4\n"
+        "\"\xc3\xa4\" = '\xe2\x82\xac'",
+        format::toml, "a.toml");
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->aliases.at(0).target, "\xe2\x82\xac");
+    EXPECT_EQ(read->aliases.at(0).line, 2u);
 }
 
 TEST(settings, dots_in_quotes_and_comments_are_no_keys) {
