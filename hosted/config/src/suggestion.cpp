@@ -49,7 +49,7 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
     std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
     for (const std::string_view k : known) {
         const std::size_t d = distance(word, k);
-        if (d < least && d < k.size()) {
+        if (d < least) {
             least = d;
             best = k;
         }

@@ -214,6 +214,8 @@ constexpr refusal refusals[] = {
     {toml, "[mailboxes.m]\ncapasity = 1", 2, "mailboxes.m.capasity", "did you mean 'capacity'?"},
     {toml, "[deployment.\"/user/a\"]\nmail = \"x\"", 2, "deployment.\"/user/a\".mail",
      "known are: dispatcher, mailbox"},
+    {toml, "[mailboxes.m]\nkimt = 1", 2, "mailboxes.m.kimt", "did you mean 'kind'?"},
+    {toml, "[mailboxes.m]\nkimtt = 1", 2, "mailboxes.m.kimtt", "known are: kind"},
     // the first in the file, whatever its name
     {toml, "[mailboxes.m]\nzzzzzzzz = 1\naaaaaaaa = 1", 2, "mailboxes.m.zzzzzzzz", "unknown key"},
     // names: C-DCF-4, an executor that there is not
@@ -308,7 +310,7 @@ constexpr refusal refusals[] = {
     {toml, "x = \"\\u12\"", 1, "", "not TOML: unknown escape in a text"},
     {toml, "x = \"\\", 1, "", "not TOML: unknown escape in a text"},
     {toml, "\nx = '\xff'", 2, "", "not TOML: not UTF-8"},
-    {toml, "\n# \xe2\x82", 2, "", "not TOML: not UTF-8"},
+    {toml, std::string_view("\n# \xe2\x82\xac", 5), 2, "", "not TOML: not UTF-8"},
     {toml, "preset = \"tactus\" # \x01", 1, "", "not TOML: a control character"},
     {toml, "preset = 'tactus' \r", 1, "", "not TOML: expected the end of the line"},
     {toml, "x = \"\"\"\n\"\"\"", 1, "", "texts of several lines are of no use here"},
