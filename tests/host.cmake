@@ -72,6 +72,11 @@ endif()
 
 file(GLOB dispatch_death CONFIGURE_DEPENDS portable/dispatch/*_death_test.cpp)
 host_test(dispatch_tests SOURCES ${dispatch_tests} ${dispatch_death} LINK tactus::dispatch)
+if(TACTUS_CONFIG)
+  file(GLOB config_tests CONFIGURE_DEPENDS hosted/config/*_test.cpp)
+  host_test(config_tests SOURCES ${config_tests} LINK tactus::config tactus::runtime)
+  target_compile_definitions(config_tests PRIVATE TACTUS_DOCUMENT="${PROJECT_SOURCE_DIR}/docs/dispatchers.md")
+endif()
 # A program of its own: it replaces operator new and malloc to count.
 add_executable(kernel_allocations hosted/runtime/kernel_allocations.cpp)
 target_link_libraries(kernel_allocations PRIVATE test_support tactus::runtime)
@@ -88,6 +93,9 @@ if(TACTUS_FUZZ)
   target_include_directories(timer_wheel_fuzz PRIVATE support/wide_links)
   target_link_libraries(timer_wheel_fuzz PRIVATE test_support tactus::time GTest::gtest)
   target_link_options(timer_wheel_fuzz PRIVATE -fsanitize=fuzzer,${fuzz_sanitizers})
+  add_executable(settings_fuzz fuzz/settings_fuzz.cpp)
+  target_link_libraries(settings_fuzz PRIVATE test_support tactus::config tactus::runtime)
+  target_link_options(settings_fuzz PRIVATE -fsanitize=fuzzer,${fuzz_sanitizers})
 endif()
 
 # Documents that show what the code says.
@@ -97,4 +105,13 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ
   add_test(NAME "documents: kernel.md has the state table of the code (ME-7)"
     COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/kernel.md states
       $<TARGET_FILE:state_table>)
+  if(TACTUS_CONFIG)
+    add_executable(dispatcher_tables documents/dispatcher_tables.cpp)
+    target_link_libraries(dispatcher_tables PRIVATE tactus_build_flags tactus::config tactus::runtime)
+    foreach(part IN ITEMS settings names mailboxes requirements errors)
+      add_test(NAME "documents: dispatchers.md has the ${part} of the code (DR-3)"
+        COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/dispatchers.md ${part}
+          $<TARGET_FILE:dispatcher_tables> ${part})
+    endforeach()
+  endif()
 endif()

@@ -19,10 +19,13 @@
 #include <tactus/base/version.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/behaviour.hpp>
+#include <tactus/dispatch/builtin_mailboxes.hpp>
 #include <tactus/dispatch/certificates.hpp>
 #include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/dispatch_rules.hpp>
 #include <tactus/dispatch/dispatcher.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
+#include <tactus/dispatch/dispatcher_entry.hpp>
 #include <tactus/dispatch/entry_queue.hpp>
 #include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/executor.hpp>
@@ -39,7 +42,10 @@
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/offer.hpp>
 #include <tactus/dispatch/parker.hpp>
+#include <tactus/dispatch/placement.hpp>
 #include <tactus/dispatch/registry.hpp>
+#include <tactus/dispatch/resolve_error.hpp>
+#include <tactus/dispatch/resolver.hpp>
 #include <tactus/dispatch/run_ring.hpp>
 #include <tactus/dispatch/slot.hpp>
 #include <tactus/dispatch/suspension_records.hpp>
@@ -68,7 +74,6 @@
 #include <tactus/mailbox/system_message.hpp>
 #include <tactus/mailbox/system_queue.hpp>
 #include <tactus/mailbox/user_queue.hpp>
-#include <tactus/port/plain_edge.hpp>
 #include <tactus/port/port.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/instant.hpp>
@@ -85,4 +90,8 @@
 #include <tactus/runtime/timer_memory.hpp>
 #include <tactus/runtime/virtual_memory.hpp>
 #include <tactus/runtime/work_stealing_pool.hpp>
+#endif
+
+#if __has_include(<tactus/config/settings.hpp>)
+#include <tactus/config/settings.hpp>
 #endif

@@ -27,14 +27,17 @@ inline constexpr std::size_t executor_kind_count = 6;
 
 struct dispatcher_config {
     executor_kind executor = executor_kind::work_stealing_pool;
-    std::uint32_t workers = 0;                // 0: as many as there are cores
-    std::uint32_t max_workers = 0;            // 0: twice the workers; extra ones when it starves
-    std::optional<std::uint32_t> throughput;  // messages per run, exactly; none: the default rule
+    std::uint32_t workers = 0;      // 0: as many as there are cores
+    std::uint32_t max_workers = 0;  // 0: twice the workers; extra ones when it starves
+    std::optional<std::uint32_t> throughput =
+        {};  // messages per run, exactly; none: the default rule
     duration throughput_deadline = duration::max();
     duration starvation_deadline = duration::from_s(1);
     duration shutdown_timeout = duration::from_s(1);  // without actors its threads end after this
-    std::string_view mailbox;            // id of the mailbox its actors get; empty: none
-    capability_set mailbox_requirement;  // what the mailboxes of its actors must be able to do
+    std::string_view mailbox = {};            // id of the mailbox its actors get; empty: none
+    capability_set mailbox_requirement = {};  // what the mailboxes of its actors must be able to do
+
+    friend constexpr bool operator==(const dispatcher_config&, const dispatcher_config&) = default;
 };
 
 // DR-3
@@ -42,5 +45,17 @@ inline constexpr std::string_view default_dispatcher_id = "tactus.default-dispat
 inline constexpr std::string_view internal_dispatcher_id = "tactus.internal-dispatcher";
 inline constexpr std::string_view blocking_dispatcher_id = "tactus.blocking-dispatcher";
 inline constexpr std::string_view default_mailbox_id = "tactus.default-mailbox";
+
+[[nodiscard]] constexpr bool is_builtin_dispatcher(std::string_view id) noexcept {
+    return id == default_dispatcher_id || id == internal_dispatcher_id ||
+           id == blocking_dispatcher_id;
+}
+/// What a dispatcher of this id is unless it is said otherwise.
+[[nodiscard]] constexpr dispatcher_config builtin_dispatcher_config(std::string_view id) noexcept {
+    dispatcher_config config;
+    if (id == blocking_dispatcher_id)
+        config.executor = executor_kind::thread_pool;
+    return config;
+}
 
 }  // namespace tactus::inline v0

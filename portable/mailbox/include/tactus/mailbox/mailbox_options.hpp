@@ -56,6 +56,11 @@ public:
         return (bits_ & all.bits_) == all.bits_;
     }
     [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+    [[nodiscard]] constexpr capability_set without(capability_set some) const noexcept {
+        capability_set rest;
+        rest.bits_ = static_cast<std::uint8_t>(bits_ & ~unsigned{some.bits_});
+        return rest;
+    }
     /// What `required` has and this has not; the one with the lowest value. Requires: !has.
     [[nodiscard]] constexpr capability first_missing(capability_set required) const noexcept {
         const unsigned missing = required.bits_ & ~unsigned{bits_};

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Settings: dispatchers, mailboxes, aliases, deployments and requirements from one TOML or JSON
+// file that the program names (DR-3, DR-6).
+//
+//     auto read = config::read_settings("app.toml");
+//     resolver names({.memory = &heap, .rules = read->rules()});
+//     auto filled = config::fill(*read, names);
+//
+// There is no search path and no environment. What is not understood is refused, with file, line
+// and key: unknown keys (and what may have been meant), values of the wrong kind or out of range.
+// Files are at most 1 MiB, nested at most 8 deep. docs/dispatchers.md has the table of settings.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tactus/dispatch/dispatch_rules.hpp>
+#include <tactus/dispatch/dispatcher_config.hpp>
+#include <tactus/dispatch/resolver.hpp>
+#include <tactus/mailbox/mailbox_options.hpp>
+
+namespace tactus::inline v0::config {
+
+inline constexpr std::size_t file_size_max = 1'048'576;
+inline constexpr std::size_t depth_max = 8;
+
+struct config_error {
+    std::string file;
+    std::size_t line = 0;  // from 1; 0: the file as a whole
+    std::string key;       // with its sections, "dispatchers.worker.throughput"; may be empty
+    std::string text;
+
+    /// "app.toml:12: dispatchers.worker.troughput: unknown key, did you mean 'throughput'?"
+    [[nodiscard]] std::string message() const;
+};
+
+struct dispatcher_setting {
+    std::string id;
+    std::size_t line = 0;
+    dispatcher_config config = {};  // its mailbox is empty: see below
+    std::string mailbox = {};
+};
+struct mailbox_setting {
+    std::string id;
+    std::size_t line = 0;
+    mailbox_options options = {};
+};
+struct alias_setting {
+    std::string alias;
+    std::size_t line = 0;
+    std::string target = {};
+};
+struct deployment_setting {
+    std::string path;
+    std::size_t line = 0;
+    std::string dispatcher = {};
+    std::string mailbox = {};
+};
+struct requirement_setting {
+    capability_set required;
+    std::size_t line = 0;
+    std::string mailbox = {};
+};
+
+/// What a file says, in the order in which it says it.
+struct settings {
+    std::string file;
+    std::optional<system_preset> preset = {};
+    std::vector<dispatcher_setting> dispatchers = {};
+    std::vector<mailbox_setting> mailboxes = {};
+    std::vector<alias_setting> aliases = {};
+    std::vector<deployment_setting> deployments = {};
+    std::vector<requirement_setting> requirements = {};
+
+    /// Of the preset, for the resolver's options.
+    [[nodiscard]] dispatch_rules rules() const noexcept {
+        return dispatch_rules::of(preset.value_or(system_preset::tactus));
+    }
+};
+
+enum class format { toml, json };
+
+/// The format is that of the name: `.toml` or `.json`.
+[[nodiscard]] std::expected<settings, config_error> read_settings(const std::string& file);
+/// The same from memory; `file` is what errors call it.
+[[nodiscard]] std::expected<settings, config_error> parse_settings(std::string_view text, format as,
+                                                                   std::string_view file);
+
+/// Adds all of it; the ids of DR-3, which are there already, are replaced. What stands before a
+/// refused line has been added. A preset in the file must be the one the resolver was built with.
+[[nodiscard]] std::expected<void, config_error> fill(const settings& from, resolver& to);
+
+/// The keys that are understood, for people.
+struct setting_info {
+    std::string_view section;  // empty: at the top
+    std::string_view key;      // "<id>" and the like where any is
+    std::string_view value;
+    std::string otherwise;  // the default as the file would say it; empty: none
+    std::string_view meaning;
+};
+[[nodiscard]] std::vector<setting_info> known_settings();
+
+}  // namespace tactus::inline v0::config

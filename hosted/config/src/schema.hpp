@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Schema: the settings of each section as rows: how one is called, read, shown and explained.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "document.hpp"
+
+namespace tactus::inline v0::config {
+
+/// What is wrong; nothing when all is well.
+using complaint = std::optional<std::string>;
+
+template <class Target>
+struct field {
+    std::string_view key;
+    std::string_view value;  // what may stand there, for people
+    complaint (*read)(const config::value&, Target&);
+    std::string (*show)(const Target&);  // as the file would say it; empty: not at all
+    std::string_view meaning;
+};
+
+[[nodiscard]] std::span<const field<dispatcher_setting>> dispatcher_fields();
+[[nodiscard]] std::span<const field<mailbox_setting>> mailbox_fields();
+[[nodiscard]] std::span<const field<deployment_setting>> deployment_fields();
+
+[[nodiscard]] complaint read_id(const value& v, std::string& to);
+[[nodiscard]] complaint read_preset(const value& v, std::optional<system_preset>& to);
+/// "deque+bounded"
+[[nodiscard]] std::string to_text(capability_set set);
+[[nodiscard]] complaint read_capabilities(std::string_view text, capability_set& to);
+
+}  // namespace tactus::inline v0::config

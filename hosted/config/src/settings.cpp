@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a document to settings, and from settings into a resolver.
+#include <tactus/config/settings.hpp>
+
+#include "schema.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+namespace tactus::inline v0::config {
+
+namespace {
+
+constexpr std::string_view path_mark = "/";
+
+/// Where something stands: a key with its sections.
+std::string under(std::string_view section, std::string_view key) {
+    std::string out(section);
+    if (!out.empty())
+        out += '.';
+    // Ids have dots of their own, paths slashes.
+    const bool plain = key.find_first_of("./ ") == std::string_view::npos;
+    return plain ? out + shown(key) : out + '"' + shown(key) + '"';
+}
+
+using outcome = std::expected<void, document_error>;
+
+std::unexpected<document_error> wrong(std::size_t line, std::string key, std::string text) {
+    return std::unexpected(document_error{line, std::move(key), std::move(text)});
+}
+
+template <class Target>
+outcome read_fields(const value& table, const std::string& where,
+                    std::span<const field<Target>> fields, Target& to) {
+    if (table.is != shape::table)
+        return wrong(table.line, where, "expected a table, found " + std::string(table.word));
+    for (const value& said : table.parts) {
+        const auto known = std::ranges::find(fields, said.key, &field<Target>::key);
+        if (known == fields.end()) {
+            std::vector<std::string_view> keys;
+            for (const auto& f : fields)
+                keys.push_back(f.key);
+            return wrong(said.line, under(where, said.key),
+                         "unknown key" + suggestion(said.key, keys));
+        }
+        if (auto complaint = known->read(said, to))
+            return wrong(said.line, under(where, said.key), std::move(*complaint));
+    }
+    return {};
+}
+
+bool says(const value& table, std::string_view key) {
+    return std::ranges::find(table.parts, key, &value::key) != table.parts.end();
+}
+
+// ---- sections; each takes one entry of its table
+
+outcome read_dispatcher(const value& said, const std::string& where, settings& to) {
+    dispatcher_setting one{.id = said.key, .line = said.line};
+    one.config = builtin_dispatcher_config(one.id);
+    if (auto read = read_fields(said, where, dispatcher_fields(), one); !read)
+        return read;
+    to.dispatchers.push_back(std::move(one));
+    return {};
+}
+
+outcome read_mailbox(const value& said, const std::string& where, settings& to) {
+    mailbox_setting one{.id = said.key, .line = said.line};
+    if (auto read = read_fields(said, where, mailbox_fields(), one); !read)
+        return read;
+    // To say what happens when it is full is to ask for a bound.
+    if (says(said, "overflow") && !says(said, "capacity"))
+        one.options.capacity = mailbox_options::default_capacity;
+    to.mailboxes.push_back(std::move(one));
+    return {};
+}
+
+outcome read_alias(const value& said, const std::string& where, settings& to) {
+    alias_setting one{.alias = said.key, .line = said.line};
+    if (auto complaint = read_id(said, one.target))
+        return wrong(one.line, where, std::move(*complaint));
+    to.aliases.push_back(std::move(one));
+    return {};
+}
+
+outcome read_deployment(const value& said, const std::string& where, settings& to) {
+    deployment_setting one{.path = said.key, .line = said.line};
+    if (!one.path.starts_with(path_mark))
+        return wrong(one.line, where, "a path begins with '/', such as \"/user/worker\"");
+    if (auto read = read_fields(said, where, deployment_fields(), one); !read)
+        return read;
+    to.deployments.push_back(std::move(one));
+    return {};
+}
+
+outcome read_requirement(const value& said, const std::string& where, settings& to) {
+    requirement_setting one{.required = {}, .line = said.line};
+    if (auto complaint = read_capabilities(said.key, one.required))
+        return wrong(one.line, where, std::move(*complaint));
+    if (auto complaint = read_id(said, one.mailbox))
+        return wrong(one.line, where, std::move(*complaint));
+    to.requirements.push_back(std::move(one));
+    return {};
+}
+
+struct section {
+    std::string_view key;
+    outcome (*read)(const value& said, const std::string& where, settings& to);
+};
+constexpr section sections[] = {
+    {"dispatchers", read_dispatcher}, {"mailboxes", read_mailbox},        {"aliases", read_alias},
+    {"deployment", read_deployment},  {"requirements", read_requirement},
+};
+constexpr std::string_view preset_key = "preset";
+
+outcome read_document(const value& root, settings& to) {
+    if (root.is != shape::table)
+        return wrong(root.line, {}, "expected a table, found " + std::string(root.word));
+    for (const value& part : root.parts) {
+        if (part.key == preset_key) {
+            if (auto complaint = read_preset(part, to.preset))
+                return wrong(part.line, part.key, std::move(*complaint));
+            continue;
+        }
+        const auto known = std::ranges::find(sections, part.key, &section::key);
+        if (known == std::end(sections)) {
+            std::vector<std::string_view> keys{preset_key};
+            for (const section& s : sections)
+                keys.push_back(s.key);
+            return wrong(part.line, under({}, part.key),
+                         "unknown key" + suggestion(part.key, keys));
+        }
+        if (part.is != shape::table)
+            return wrong(part.line, part.key, "expected a table, found " + std::string(part.word));
+        for (const value& said : part.parts) {
+            if (auto read = known->read(said, under(part.key, said.key), to); !read)
+                return read;
+        }
+    }
+    return {};
+}
+
+std::unexpected<config_error> whole_file(const std::string& file, std::string text) {
+    return std::unexpected(config_error{file, 0, {}, std::move(text)});
+}
+
+}  // namespace
+
+std::string config_error::message() const {
+    std::string out = shown(file);
+    if (line != 0)
+        out += ":" + std::to_string(line);
+    if (!key.empty())
+        out += ": " + key;
+    return out + ": " + text;
+}
+
+std::expected<settings, config_error> parse_settings(std::string_view text, format as,
+                                                     std::string_view file) {
+    const std::string name(file);
+    if (text.size() > file_size_max)
+        return whole_file(name, "larger than " + std::to_string(file_size_max) + " bytes");
+    auto document = as == format::toml ? read_toml(text) : read_json(text);
+    settings all{.file = name};
+    outcome read = document ? read_document(*document, all) : std::unexpected(document.error());
+    if (read)
+        return all;
+    document_error& e = read.error();
+    return std::unexpected(config_error{name, e.line, std::move(e.key), std::move(e.text)});
+}
+
+std::expected<settings, config_error> read_settings(const std::string& file) {
+    const bool is_toml = file.ends_with(".toml");
+    if (!is_toml && !file.ends_with(".json"))
+        return whole_file(file, "expected a name that ends with .toml or .json");
+    std::ifstream in(file, std::ios::binary);
+    std::string text(file_size_max + 1, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (in.bad() || (in.fail() && !in.eof()))
+        return whole_file(file, "cannot be read");
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    return parse_settings(text, is_toml ? format::toml : format::json, file);
+}
+
+// ---- into a resolver
+
+std::expected<void, config_error> fill(const settings& from, resolver& to) {
+    if (from.preset && from.rules() != to.rules())
+        return whole_file(from.file, "its preset '" + std::string(name_of(*from.preset)) +
+                                         "' is not the one of this system");
+    std::expected<void, config_error> done;
+    const auto add = [&](std::size_t line, std::string_view section, std::string_view key,
+                         const resolver::result<void>& added) {
+        if (!added)
+            done = std::unexpected(config_error{from.file, line, under(section, key),
+                                                std::string(added.error().text())});
+        return added.has_value();
+    };
+    for (const mailbox_setting& s : from.mailboxes) {
+        const auto added = s.id == default_mailbox_id ? to.replace_mailbox(s.id, s.options)
+                                                      : to.add_mailbox(s.id, s.options);
+        if (!add(s.line, "mailboxes", s.id, added))
+            return done;
+    }
+    for (const dispatcher_setting& s : from.dispatchers) {
+        dispatcher_config config = s.config;
+        config.mailbox = s.mailbox;
+        const auto added = is_builtin_dispatcher(s.id) ? to.replace_dispatcher(s.id, config)
+                                                       : to.add_dispatcher(s.id, config);
+        if (!add(s.line, "dispatchers", s.id, added))
+            return done;
+    }
+    for (const alias_setting& s : from.aliases) {
+        if (!add(s.line, "aliases", s.alias, to.add_alias(s.alias, s.target)))
+            return done;
+    }
+    for (const deployment_setting& s : from.deployments) {
+        if (!add(s.line, "deployment", s.path,
+                 to.add_deployment(s.path, {.dispatcher = s.dispatcher, .mailbox = s.mailbox})))
+            return done;
+    }
+    for (const requirement_setting& s : from.requirements) {
+        if (!add(s.line, "requirements", to_text(s.required),
+                 to.map_requirement(s.required, s.mailbox)))
+            return done;
+    }
+    return done;
+}
+
+// ---- for people
+
+std::vector<setting_info> known_settings() {
+    std::vector<setting_info> all;
+    all.push_back(
+        {{}, preset_key, "\"tactus\" or \"pekko\"", "\"tactus\"", "by whose rules; see above"});
+    const auto add = [&]<class Target>(std::string_view section,
+                                       std::span<const field<Target>> fields) {
+        for (const auto& f : fields)
+            all.push_back({section, f.key, f.value, f.show(Target{}), f.meaning});
+    };
+    add("dispatchers.\"<id>\"", dispatcher_fields());
+    add("mailboxes.\"<id>\"", mailbox_fields());
+    all.push_back({"aliases", "<alias>", "id, or another alias", {}, "another name for an id"});
+    add("deployment.\"<path>\"", deployment_fields());
+    all.push_back({"requirements",
+                   "<capability+...>",
+                   "id of a mailbox",
+                   {},
+                   "which mailbox an actor gets that requires these"});
+    return all;
+}
+
+}  // namespace tactus::inline v0::config
