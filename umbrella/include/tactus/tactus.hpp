@@ -74,6 +74,7 @@
 #include <tactus/mailbox/system_message.hpp>
 #include <tactus/mailbox/system_queue.hpp>
 #include <tactus/mailbox/user_queue.hpp>
+#include <tactus/port/plain_edge.hpp>
 #include <tactus/port/port.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/instant.hpp>
