@@ -22,14 +22,6 @@ void destroy(memory_source& memory, T* object) noexcept {
     memory.release(object, sizeof(T), alignof(T));
 }
 
-/// SplitMix64: seeds that differ by one give streams that have nothing in common (DT-4).
-std::uint64_t mixed(std::uint64_t seed, std::uint64_t stream) noexcept {
-    std::uint64_t z = seed + (stream + 1) * 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
 registry::options registry_options(const actor_scheduler::options& o, std::uint32_t number,
                                    std::uint32_t first_generation) noexcept {
     return {.memory = o.slot_memory,
@@ -135,16 +127,15 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                                 .keyed_capacity = o.keyed_capacity,
                                 .number = 0,
                                 .shared = o.worker_count > 1 || o.visited,
-                                .seed = 0,
+                                .seed = o.seed,
                                 .cancel_streak_limit = o.cancel_streak_limit};
     for (std::uint32_t i = 0; i < worker_count_; ++i) {
         lanes.number = i;
-        lanes.seed = mixed(o.seed, i);
         workers_[i] = make<worker>(memory_, *this, lanes);
         coordinator_.add_worker(workers_[i]->lanes_);
     }
     if (lanes.shared)
-        make_visitor(lanes, o.seed);
+        make_visitor(lanes);
     coordinator_.set_visitor(visitor_ != nullptr ? *visitor_ : workers_[0]->lanes_);
     outside_.envelopes.attach(&pool_);
     outside_.slots.attach(&slots_.shared());
@@ -152,13 +143,12 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
 }
 
 // CO-1: lanes that keep nothing, so the smallest there are.
-void actor_scheduler::make_visitor(worker_lanes::options o, std::uint64_t seed) noexcept {
+void actor_scheduler::make_visitor(worker_lanes::options o) noexcept {
     o.ring_capacity = 1;
     o.fresh_capacity = 1;
     o.later_capacity = 1;
     o.keyed_capacity = 1;
     o.number = worker_count_;
-    o.seed = mixed(seed, worker_count_);
     visitor_ = make<worker_lanes>(memory_, o);
 }
 

@@ -10,6 +10,8 @@ namespace {
 
 TACTUS_CHECK_MODULE("worker_lanes");
 
+constexpr std::uint32_t no_priority = 256;  // above all there are
+
 template <class T>
 T* make_array(memory_source& memory, std::uint32_t count) noexcept {
     void* block = memory.allocate(count * sizeof(T), alignof(T));
@@ -28,9 +30,11 @@ worker_lanes::worker_lanes(const options& o) noexcept
       urgent_cells_(make_array<run_ring::cell>(*o.memory, o.ring_capacity)),
       fresh_entries_(make_array<lane_entry>(*o.memory, o.fresh_capacity)),
       later_entries_(make_array<lane_entry>(*o.memory, o.later_capacity)),
+      plain_priority_(o.mode == lane_mode::standard ? default_priority : no_priority),
+      suggestion_(o.suggested),
       fresh_(fresh_entries_, o.fresh_capacity),
       later_(later_entries_, o.later_capacity),
-      rng_(o.seed),
+      streams_(o.seed, o.number),
       number_(o.number),
       shared_(o.shared),
       ring_(ring_cells_, o.ring_capacity, o.shared),
@@ -38,7 +42,14 @@ worker_lanes::worker_lanes(const options& o) noexcept
       keyed_({.memory = o.memory,
               .stale = o.stale,
               .queue_capacity = 1,
-              .heap_capacity = o.keyed_capacity}) {
+              .heap_capacity = o.keyed_capacity,
+              .keyed_only = o.mode != lane_mode::standard}),
+      pinned_({.memory = o.memory,
+               .stale = o.stale,
+               .queue_capacity = o.pinned_capacity,
+               .heap_capacity = o.pinned_capacity}) {
+    if (o.mode != lane_mode::standard)
+        streams_[random_stream::scheduling] = det_rng(o.seed);
     certificate_.base_limit = o.cancel_streak_limit;
     certificate_.effective_limit = o.cancel_streak_limit;
     certificate_.adaptive_current_limit = o.cancel_streak_limit;

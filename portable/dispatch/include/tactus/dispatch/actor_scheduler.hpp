@@ -72,7 +72,7 @@ public:
         // One worker: other threads call drain_ready_cycle beside it. With several they may anyway.
         bool visited = false;
         const clock* time = nullptr;  // null: no deadlines, no `after`, a run is bounded by counts
-        std::uint64_t seed = 1;       // of the streams for stealing
+        std::uint64_t seed = 1;       // of the workers' streams (DT-4)
 
         // How.
         std::optional<std::uint32_t> throughput = {};  // exact; 0 means 1. None: see invoker
@@ -484,7 +484,7 @@ private:
     void give_slot(slot& s, worker* w) noexcept;
     void note_slots() noexcept;
     bool run_task(worker& w) noexcept;
-    void make_visitor(worker_lanes::options o, std::uint64_t seed) noexcept;
+    void make_visitor(worker_lanes::options o) noexcept;
 
     void resume_suspended(mailbox_index who) noexcept override;
     void suspension_limit(mailbox_index who, suspend_limit_action action) noexcept override;

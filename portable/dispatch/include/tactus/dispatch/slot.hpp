@@ -31,6 +31,23 @@ public:
     void set_extras(void* e) noexcept { extras_ = e; }
 
     // Traits: constant while open, except `fresh`, which the first run ends.
+    /// Pinned: it runs on one worker only. Before it is first made ready.
+    void pin_to(std::uint32_t worker_number) noexcept {
+        traits_.store((traits_.load(std::memory_order_relaxed) & (home_one - 1)) |
+                          (worker_number + 1) * home_one,
+                      std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool pinned() const noexcept {
+        return traits_.load(std::memory_order_relaxed) >= home_one;
+    }
+    /// The worker it is pinned to. Requires: pinned.
+    [[nodiscard]] std::uint32_t home() const noexcept {
+        return traits_.load(std::memory_order_relaxed) / home_one - 1;
+    }
+    /// Fresh or pinned: not for a worker's ring.
+    [[nodiscard]] bool set_apart() const noexcept {
+        return (traits_.load(std::memory_order_relaxed) & ~std::uint32_t{0xff}) != 0;
+    }
     [[nodiscard]] std::uint8_t priority() const noexcept {
         return static_cast<std::uint8_t>(traits_.load(std::memory_order_relaxed));
     }
@@ -58,6 +75,7 @@ public:
 private:
     friend struct slot_links;
     static constexpr std::uint32_t fresh_bit = 1U << 8;
+    static constexpr std::uint32_t home_one = 1U << 16;  // above: the worker's number and one
 
     // Owner's line, behind the batch.
     const behaviour* behaviour_ = nullptr;
