@@ -183,8 +183,7 @@ bool coordinator::withdraw_signal(waker& w) noexcept {
 // ---- submitting
 
 void coordinator::made_work() noexcept {
-    if (waiter_.load(signal.seq_cst()) != nullptr) [[unlikely]]
-        wake_waiter();
+    tell_waiter();
     idle_.work_made();
 }
 
@@ -228,8 +227,7 @@ void coordinator::push_pinned(lane_entry e, slot& s, worker_lanes* from,
         look_for_system(e, from);
     if (from == &owner)
         return;
-    if (waiter_.load(signal.seq_cst()) != nullptr) [[unlikely]]
-        wake_waiter();
+    tell_waiter();
     idle_.work_made_for(owner.sleeper_);
 }
 

@@ -276,6 +276,10 @@ private:
 
     [[nodiscard]] bool ready_waits(const worker_lanes& w) const noexcept;
     void wake_waiter() noexcept;
+    void tell_waiter() noexcept {
+        if (waiter_.load(signal.seq_cst()) != nullptr) [[unlikely]]
+            wake_waiter();
+    }
     /// Lanes of no worker: they keep nothing.
     [[nodiscard]] bool visits(const worker_lanes& w) const noexcept {
         return w.number_ >= worker_count_;
