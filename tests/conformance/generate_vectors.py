@@ -102,13 +102,16 @@ for t in vectors["worker_next_task_traces_baseline"] + vectors["certificate_scen
                  f"{witness(t['certificate'])}, {number(t['rng_next_u64_after']):#x}u}}")
 array("lane_traces", "lane_trace", names)
 out.append("struct draws_row { const char* path; unsigned workers, draws; int task; };")
-array("draws", "draws_row", [f"{{\"{r['path']}\", {r['workers']}, {r['draws']}, {-1 if r['task'] is None else r['task']}}}"
-                             for r in vectors["rng_draws_per_next_task_path_baseline"]])
+array("draws", "draws_row",
+      [f"{{\"{r['path']}\", {r['workers']}, {r['draws']}, {-1 if r['task'] is None else r['task']}}}"
+       for r in vectors["rng_draws_per_next_task_path_baseline"]])
 out.append("struct drain_row { std::uint8_t lane; std::uint64_t seed; unsigned count; std::uint8_t order[8]; };")
-array("drains", "drain_row", [f"{{{LANES[r['lane']]}, {r['seed']}, {r['tasks']}, {{{', '.join(map(str, r['order']))}}}}}"
-                              for r in vectors["tie_break_drain_orders"]])
+array("drains", "drain_row",
+      [f"{{{LANES[r['lane']]}, {r['seed']}, {r['tasks']}, {{{', '.join(map(str, r['order']))}}}}}"
+       for r in vectors["tie_break_drain_orders"]])
 out.append("struct tie_row { std::uint64_t hint, count, index; };")
-array("ties", "tie_row", [f"{{{number(r['hint']):#x}u, {r['count']}, {r['index']}}}" for r in vectors["tie_break_index"]])
+array("ties", "tie_row",
+      [f"{{{number(r['hint']):#x}u, {r['count']}, {r['index']}}}" for r in vectors["tie_break_index"]])
 out.append("struct scan_row { std::uint32_t worker, workers, start[6]; std::uint8_t victims[6][7]; };")
 scans = []
 for r in vectors["steal_scan_order_fresh_rng"]:
