@@ -5,22 +5,12 @@
 
 #include <tactus/dispatch/invoker.hpp>
 
+#include "made_in.hpp"
+
 namespace tactus::inline v0 {
 namespace {
 
 TACTUS_CHECK_MODULE("actor_scheduler");
-
-template <class T, class... Args>
-T* make(memory_source& memory, Args&&... args) noexcept {
-    void* block = memory.allocate(sizeof(T), alignof(T));
-    TACTUS_CHECK(1, block != nullptr);
-    return ::new (block) T(std::forward<Args>(args)...);
-}
-template <class T>
-void destroy(memory_source& memory, T* object) noexcept {
-    object->~T();
-    memory.release(object, sizeof(T), alignof(T));
-}
 
 registry::options registry_options(const actor_scheduler::options& o, std::uint32_t number,
                                    std::uint32_t first_generation) noexcept {
@@ -61,10 +51,15 @@ const char* name_of(dead_letter_cause cause) noexcept {
     return names[static_cast<std::size_t>(cause)];
 }
 
-worker::worker(actor_scheduler& system, const worker_lanes::options& lanes) noexcept
+worker::worker(actor_scheduler& system, dispatcher& home, const worker_lanes::options& lanes,
+               bool shared_queue) noexcept
     : system_(system),
+      order_(home.order()),
+      kept_(shared_queue ? nullptr : &lanes_),
+      home_(home),
       slot_base_(system.slots().shared().data()),
       first_slot_(system.system_number() << mailbox_index::slot_bits),
+      dispatcher_number_(home.number()),
       lanes_(lanes),
       envelopes_(system.envelopes()),
       slots_(system.slots().shared()) {}
@@ -94,77 +89,62 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
       on_enqueue_(o.on_enqueue),
       on_spawn_(o.on_spawn),
       trace_(o.trace),
-      throughput_(!o.throughput        ? 0
-                  : *o.throughput == 0 ? 1
-                                       : *o.throughput),
-      throughput_deadline_(o.throughput_deadline),
-      looks_at_clock_(o.throughput_deadline != duration::max() && o.time != nullptr),
       suspensions_({.memory = o.memory, .time = o.time, .to = this}),
-      coordinator_({.memory = o.memory,
-                    .slots = &slots_,
-                    .time = o.time,
-                    .timers = o.time != nullptr ? &suspensions_ : nullptr,
-                    .waiting = &suspensions_,
-                    .advice = o.advice,
-                    .load = o.load,
-                    .events = o.events,
-                    .tasks = &tasks_,
-                    .worker_count = o.worker_count,
-                    .cancel_streak_limit = o.cancel_streak_limit,
-                    .queue_capacity = o.queue_capacity,
-                    .keyed_capacity = o.keyed_capacity,
-                    .certify_schedule = o.certify_schedule}),
-      workers_(nullptr),
-      worker_count_(o.worker_count) {
-    void* block = memory_.allocate(worker_count_ * sizeof(worker*), alignof(worker*));
-    TACTUS_CHECK(3, block != nullptr);
-    workers_ = ::new (block) worker*[worker_count_];
-    worker_lanes::options lanes{.memory = o.memory,
-                                .stale = &coordinator_.staleness(),
-                                .ring_capacity = o.ring_capacity,
-                                .fresh_capacity = o.fresh_capacity,
-                                .later_capacity = o.worker_count > 1 ? 1'024U : 1U,
-                                .keyed_capacity = o.keyed_capacity,
-                                .number = 0,
-                                .shared = o.worker_count > 1 || o.visited,
-                                .seed = o.seed,
-                                .cancel_streak_limit = o.cancel_streak_limit};
-    for (std::uint32_t i = 0; i < worker_count_; ++i) {
-        lanes.number = i;
-        workers_[i] = make<worker>(memory_, *this, lanes);
-        coordinator_.add_worker(workers_[i]->lanes_);
-    }
-    if (lanes.shared)
-        make_visitor(lanes);
-    coordinator_.set_visitor(visitor_ != nullptr ? *visitor_ : workers_[0]->lanes_);
+      first_(*this, {.memory = o.memory,
+                     .slots = &slots_,
+                     .time = o.time,
+                     .timers = o.time != nullptr ? &suspensions_ : nullptr,
+                     .waiting = &suspensions_,
+                     .events = o.events,
+                     .number = 0,
+                     .worker_count = o.worker_count,
+                     .visited = o.visited,
+                     .throughput = o.throughput,
+                     .throughput_deadline = o.throughput_deadline,
+                     .seed = o.seed,
+                     .cancel_streak_limit = o.cancel_streak_limit,
+                     .ring_capacity = o.ring_capacity,
+                     .fresh_capacity = o.fresh_capacity,
+                     .queue_capacity = o.queue_capacity,
+                     .keyed_capacity = o.keyed_capacity,
+                     .certify_schedule = o.certify_schedule,
+                     .advice = o.advice,
+                     .load = o.load}) {
+    dispatchers_[0].at.store(&first_, added.release());
     outside_.envelopes.attach(&pool_);
     outside_.slots.attach(&slots_.shared());
     system_table::publish(number_, *this);
 }
 
-// CO-1: lanes that keep nothing, so the smallest there are.
-void actor_scheduler::make_visitor(worker_lanes::options o) noexcept {
-    o.ring_capacity = 1;
-    o.fresh_capacity = 1;
-    o.later_capacity = 1;
-    o.keyed_capacity = 1;
-    o.number = worker_count_;
-    visitor_ = make<worker_lanes>(memory_, o);
+std::expected<dispatcher*, const char*> actor_scheduler::add_dispatcher(
+    dispatcher::options o) noexcept {
+    const port::lock_guard held(outside_.mutex);
+    if (phase() != system_phase::running)
+        return std::unexpected("the system is shutting down");
+    if (dispatcher_count_ == dispatchers_max)
+        return std::unexpected("as many dispatchers as a system may have");
+    o.memory = &memory_;
+    o.slots = &slots_;
+    o.time = time_;
+    o.timers = nullptr;  // the first one runs them
+    o.waiting = &suspensions_;
+    o.events = events_;
+    o.number = dispatcher_count_;
+    auto* d = make<dispatcher>(memory_, *this, o);
+    dispatchers_[dispatcher_count_++].at.store(d, added.release());
+    return d;
 }
 
 actor_scheduler::~actor_scheduler() {
     if (phase() != system_phase::stopped) {
         begin_stop();
-        const worker::binding bound(*workers_[0]);
-        finish_stop(*workers_[0]);
+        const worker::binding bound(first_.worker_at(0));
+        finish_stop(first_.worker_at(0));
     }
     system_table::withdraw(number_);
     release_blocks();
-    for (std::uint32_t i = 0; i < worker_count_; ++i)
-        destroy(memory_, workers_[i]);
-    if (visitor_ != nullptr)
-        destroy(memory_, visitor_);
-    memory_.release(workers_, worker_count_ * sizeof(worker*), alignof(worker*));
+    for (std::uint32_t i = 1; i < dispatcher_count_; ++i)
+        destroy(memory_, dispatchers_[i].at.load(std::memory_order_relaxed));  // nobody else is here
     system_table::release(number_, slots_.last_generation());
 }
 
@@ -235,11 +215,11 @@ bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept 
     m.generation.write(to.generation);
     switch (s == nullptr ? enqueued::closed : s->enqueue_system(m)) {
     case enqueued::submit:
-        coordinator_.submit(*s, lanes_of(w),
+        order_of(*s).submit(*s, lanes_of(w, *s),
                             {lane::cancel, terminates ? highest_priority : s->priority(), 0});
         return true;
     case enqueued::accepted:
-        coordinator_.promote(*s, lanes_of(w), terminates ? highest_priority : 0);
+        order_of(*s).promote(*s, lanes_of(w, *s), terminates ? highest_priority : 0);
         return true;
     case enqueued::closed:
         break;
@@ -273,6 +253,9 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
         if (const char* reason = on_spawn_->spawning({&acts, o.priority}))
             return std::unexpected(spawn_error{spawn_error::kind::refused, reason});
     }
+    if (dispatcher_at(o.dispatcher) == nullptr)
+        return std::unexpected(spawn_error{spawn_error::kind::unknown_dispatcher,
+                                           "there is no dispatcher with that number"});
     slot* s = nullptr;
     if (w != nullptr) {
         s = slots_.take(w->slots_);
@@ -288,7 +271,7 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
         return std::unexpected(*refused);
     }
     s->set_behaviour(&acts);
-    s->set_traits(o.priority, true);
+    s->set_traits(o.priority, true, static_cast<std::uint8_t>(o.dispatcher));
     return s;
 }
 
@@ -301,6 +284,8 @@ void actor_scheduler::note_slots() noexcept {
 }
 
 mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
+    if (s.dispatcher_number() != 0) [[unlikely]]
+        dispatcher_at(s.dispatcher_number())->attach();
     const bool beyond = slots_.number_of(s) >= slot_limit_.load(std::memory_order_relaxed);
     if (w != nullptr) {
         if (beyond) [[unlikely]] {
@@ -323,6 +308,8 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
     }
     if (const auto end = s.acts()->destroy)
         end(s);
+    if (s.dispatcher_number() != 0)
+        dispatcher_at(s.dispatcher_number())->detach();
     abandon_spawn(s, w);
     return {};
 }
@@ -337,6 +324,8 @@ void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
 }
 
 void actor_scheduler::give_slot(slot& s, worker* w) noexcept {
+    if (s.dispatcher_number() != 0) [[unlikely]]
+        dispatcher_at(s.dispatcher_number())->detach();
     if (w != nullptr) {
         slots_.give(s, w->slots_);
         w->ended_.store(w->ended_.load(std::memory_order_relaxed) + 1,
@@ -350,10 +339,13 @@ void actor_scheduler::give_slot(slot& s, worker* w) noexcept {
 
 std::uint32_t actor_scheduler::live_count() const noexcept {
     std::uint32_t live = 0;
-    for (std::uint32_t i = 0; i < worker_count_; ++i)
-        live += workers_[i]->spawned_.load(std::memory_order_relaxed) -
-                workers_[i]->ended_.load(std::memory_order_relaxed);
     const port::lock_guard held(outside_.mutex);
+    for (std::uint32_t d = 0; d < dispatcher_count_; ++d) {
+        const dispatcher& at = *dispatcher_at(d);
+        for (std::uint32_t i = 0; i < at.worker_count(); ++i)
+            live += at.worker_at(i).spawned_.load(std::memory_order_relaxed) -
+                    at.worker_at(i).ended_.load(std::memory_order_relaxed);
+    }
     return live + outside_.spawned - outside_.ended;
 }
 
@@ -369,7 +361,7 @@ bool actor_scheduler::stop(mailbox_index who) noexcept {
         if (s->generation() != who.generation)
             return false;  // it has ended meanwhile
         // A terminating actor waits in cancel, before everybody (LN-8).
-        coordinator_.promote(*s, lanes_of(own_worker()), highest_priority);
+        order_of(*s).promote(*s, lanes_of(own_worker(), *s), highest_priority);
         return true;
     }
 }
@@ -391,7 +383,8 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
     suspended_ = true;
     // The actor is here until the end of the run: its deadline need not be kept before.
     if (how == suspension_added::earliest)
-        system().coordinator_.deadline_added(&worker_.lanes_);
+        system().first_.order().deadline_added(worker_.dispatcher_number_ == 0 ? &worker_.lanes_
+                                                                               : nullptr);
     return true;
 }
 
@@ -409,11 +402,11 @@ bool actor_scheduler::resume(mailbox_index who, suspension why) noexcept {
         return false;
     if (s->state().resume(why, state_word::life_of(who.generation))) {
         if (s->offer_work())
-            coordinator_.requeue(*s, lanes_of(own_worker()));
+            order_of(*s).requeue(*s, lanes_of(own_worker(), *s));
     } else if (why == suspension::supervision && s->keeps() && s->state().suspend_count(why) == 0 &&
                s->state().request_schedule(schedule_hint::system)) {
         // Still awaiting, but a continuation was held back by supervision: it may end the await.
-        coordinator_.submit(*s, lanes_of(own_worker()), {lane::cancel, s->priority(), 0});
+        order_of(*s).submit(*s, lanes_of(own_worker(), *s), {lane::cancel, s->priority(), 0});
     }
     return true;
 }
@@ -450,25 +443,25 @@ void actor_scheduler::mailbox_failed(mailbox_index who, const failure& why) noex
 
 bool actor_scheduler::run_one(worker& w) noexcept {
     // One task, then one mailbox, so that neither waits for ever.
-    w.task_turn_ = !w.task_turn_ && !tasks_.empty();
+    w.task_turn_ = !w.task_turn_ && !w.home_.tasks().empty();
     if (w.task_turn_ && run_task(w)) [[unlikely]]
         return true;
-    slot* s = coordinator_.next(w.lanes_);
+    slot* s = w.order_.next(w.lanes_);
     if (s == nullptr)
         return run_task(w);
     const invoke_result result = invoker::run(w, *s);
     w.lanes_.reset_sends();  // what is made ready from here on is nobody's to keep back
-    coordinator_.publish(w.lanes_);
-    if (!coordinator_.end_run(*s, &w.lanes_, result)) [[unlikely]]
+    w.order_.publish(w.lanes_);
+    if (!w.order_.end_run(*s, w.kept_, result)) [[unlikely]]
         invoker::finalize(*this, &w, *s);
     return true;
 }
 
 bool actor_scheduler::run_task(worker& w) noexcept {
-    task* t = tasks_.pop();
+    task* t = w.home_.tasks().pop();
     if (t == nullptr)
         return false;
-    coordinator_.found_work(w.lanes_);
+    w.order_.found_work(w.lanes_);
     if (!t->run().is_ok())
         failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
     return true;
@@ -478,18 +471,11 @@ void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& st
     const worker::binding bound(w);
     while (stop.load(std::memory_order_relaxed) == 0) {
         if (!run_one(w))
-            coordinator_.await_work(w.lanes_, stop);
+            w.order_.await_work(w.lanes_, stop);
     }
-    coordinator_.found_work(w.lanes_);  // who goes leaves its search, and the time, to others
+    w.order_.found_work(w.lanes_);  // who goes leaves its search, and the time, to others
     w.envelopes_.flush();
     w.slots_.flush();
-}
-
-bool actor_scheduler::execute(task& t) noexcept {
-    if (!tasks_.push(t))
-        return false;
-    coordinator_.made_work();
-    return true;
 }
 
 void actor_scheduler::drop(task& t) noexcept {
@@ -505,7 +491,8 @@ void actor_scheduler::begin_stop() noexcept {
         return;
     phase_.store(static_cast<std::uint32_t>(system_phase::stopping), std::memory_order_relaxed);
     slot_limit_.store(0, std::memory_order_relaxed);
-    tasks_.close();
+    for (std::uint32_t i = 0; i < dispatcher_count_; ++i)
+        dispatcher_at(i)->tasks().close();
     phase_.store(static_cast<std::uint32_t>(system_phase::draining), std::memory_order_relaxed);
 }
 
@@ -528,8 +515,10 @@ void actor_scheduler::finish_stop(worker& w) noexcept {
             break;
         }
     }
-    while (task* t = tasks_.pop())
-        drop(*t);
+    for (std::uint32_t i = 0; i < dispatcher_count_; ++i) {
+        while (task* t = dispatcher_at(i)->tasks().pop())
+            drop(*t);
+    }
     phase_.store(static_cast<std::uint32_t>(system_phase::stopped), std::memory_order_relaxed);
     system_table::publish(number_, *this);  // references find it, and that it takes nothing
 }

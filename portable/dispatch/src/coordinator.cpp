@@ -745,6 +745,19 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     w.woken_by_time_ = timeout >= 0 && !searches;
 }
 
+bool coordinator::rest(worker_lanes& w, bool certainly) noexcept {
+    const bool searched = w.is(worker_lanes::searching);
+    w.cancel_streak_ = 0;
+    w.set(worker_lanes::searching, false);
+    (void)idle_.prepare_sleep(w.sleeper_, searched);
+    if (certainly || !has_work(&w))
+        return true;
+    if (!idle_.try_cancel_sleep(w.sleeper_, searched))
+        return true;  // and its waker knows
+    w.set(worker_lanes::searching, searched);
+    return false;
+}
+
 std::uint64_t coordinator::deadline_misses() const noexcept {
     std::uint64_t sum = 0;
     for (std::uint32_t i = 0; i < worker_count_; ++i)

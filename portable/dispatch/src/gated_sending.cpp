@@ -55,7 +55,7 @@ sent actor_scheduler::push_gated(worker* w, slot& s, mailbox_block& block, envel
         if (oldest == nullptr) {
             // What was set aside has left the inbox: whoever looked there must look again.
             if (s.offer_work())
-                coordinator_.submit_ready(s, lanes_of(w));
+                submit_ready(s, w);
             return sent::mailbox_full;
         }
         if (events_ != nullptr)

@@ -37,7 +37,7 @@ bool idle_workers::wake_one() noexcept {
         // The one woken searches from now on, so that nobody wakes another for the same work.
         word_.fetch_sub(unlist(*chosen) - one_searching, std::memory_order_relaxed);
     }
-    chosen->place.unpark();
+    wake(*chosen);
     return true;
 }
 
@@ -50,7 +50,7 @@ void idle_workers::work_made_for(sleeper& s) noexcept {
             return;  // awake, or being woken: it looks
         word_.fetch_sub(unlist(s) - one_searching, std::memory_order_relaxed);
     }
-    s.place.unpark();
+    wake(s);
 }
 
 bool idle_workers::prepare_sleep(sleeper& s, bool searching, bool takes_time) noexcept {
@@ -68,14 +68,17 @@ bool idle_workers::prepare_sleep(sleeper& s, bool searching, bool takes_time) no
     return timekeeper_ == &s;
 }
 
+bool idle_workers::try_cancel_sleep(sleeper& s, bool searched) noexcept {
+    const port::lock_guard held(mutex_);
+    if (!s.listed)
+        return false;
+    word_.fetch_sub(unlist(s) - (searched ? one_searching : 0), std::memory_order_relaxed);
+    return true;
+}
+
 bool idle_workers::cancel_sleep(sleeper& s, bool searched) noexcept {
-    {
-        const port::lock_guard held(mutex_);
-        if (s.listed) {
-            word_.fetch_sub(unlist(s) - (searched ? one_searching : 0), std::memory_order_relaxed);
-            return searched;
-        }
-    }
+    if (try_cancel_sleep(s, searched))
+        return searched;
     (void)s.place.park(-1);  // the permit is there, or about to be
     return true;
 }
@@ -112,7 +115,7 @@ void idle_workers::wake_all() noexcept {
                 return;
             word_.fetch_sub(unlist(*chosen) - one_searching, std::memory_order_relaxed);
         }
-        chosen->place.unpark();
+        wake(*chosen);
     }
 }
 

@@ -14,16 +14,17 @@ const char* name_of(invoke_outcome outcome) noexcept {
 /// How much one run may do.
 class invoker::share {
 public:
-    share(const actor_scheduler& system, std::uint32_t batch) noexcept {
-        if (system.throughput_ != 0)
-            left_ = system.throughput_;
+    share(const worker& w, std::uint32_t batch) noexcept {
+        const std::uint32_t exact = w.home_.throughput();
+        if (exact != 0)
+            left_ = exact;
         else if (batch > share_min)
             left_ = batch < share_max ? batch : share_max;
         // An explicit throughput is exact.
-        sends_max_ = system.throughput_ != 0 ? ~std::uint32_t{0} : left_;
+        sends_max_ = exact != 0 ? ~std::uint32_t{0} : left_;
         // Only an explicit deadline, or a long batch, makes it look at the clock.
-        if (system.looks_at_clock_ || (batch > share_min && system.throughput_ == 0)) [[unlikely]]
-            start_clock(system);
+        if (w.home_.has_throughput_deadline() || (batch > share_min && exact == 0)) [[unlikely]]
+            start_clock(w);
     }
 
     /// After each message: may there be another?
@@ -37,17 +38,18 @@ public:
     /// How many continuations may follow the message just handled.
     [[nodiscard]] std::uint32_t continuations_left() const noexcept { return left_ - 1; }
     /// The same for a run that begins with them.
-    [[nodiscard]] static std::uint32_t continuations_first(const actor_scheduler& system) noexcept {
-        return system.throughput_ != 0 ? system.throughput_ : share_min;
+    [[nodiscard]] static std::uint32_t continuations_first(const worker& w) noexcept {
+        const std::uint32_t exact = w.home_.throughput();
+        return exact != 0 ? exact : share_min;
     }
 
 private:
-    [[gnu::noinline]] void start_clock(const actor_scheduler& system) noexcept {
-        time_ = system.time_;
+    [[gnu::noinline]] void start_clock(const worker& w) noexcept {
+        time_ = w.system_.time_;
         if (time_ == nullptr)
             return;
-        if (system.looks_at_clock_) {
-            until_ = time_->now() + system.throughput_deadline_;
+        if (w.home_.has_throughput_deadline()) {
+            until_ = time_->now() + w.home_.throughput_deadline();
             interval_ = 1;
         } else {
             // The first 300 are free; then a look every 64.
@@ -199,7 +201,7 @@ void invoker::defer(turn& t, envelope& e, const handled& why) noexcept {
 std::uint32_t invoker::prologue(turn& t) noexcept {
     if (t.slot_.fresh())
         t.slot_.end_fresh();
-    return run_system(t, share::continuations_first(t.worker_.system_));
+    return run_system(t, share::continuations_first(t.worker_));
 }
 
 void invoker::refuse_generation(worker& w, slot& s, envelope& e) noexcept {
@@ -221,7 +223,7 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
 
     bool failed = false;
     if (s.state().should_process()) [[likely]] {
-        share budget(system, s.fetch_batch());
+        share budget(w, s.fetch_batch());
         if (continuations != 0) [[unlikely]]
             budget.count_continuations(continuations);
         const std::uint32_t generation = s.generation();

@@ -386,3 +386,35 @@ TEST(coordinator, missed_deadlines_are_counted_and_reported) {
     EXPECT_EQ(rig->order().deadline_misses(), 1u);
     EXPECT_EQ(rig->worker_at(0).lanes().certificate().timed_dispatches, 4u);
 }
+
+// CO-1, TC-F12: what was taken out with a system message comes back into the cancel lane.
+TEST(coordinator, registering_what_has_system_messages_puts_it_into_cancel) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn<tactus_test::system_actor>();
+    tactus_test::signal_node m(system_kind::watch, 7);
+    EXPECT_TRUE(rig->send_system(a, m));
+    EXPECT_EQ(rig->order().unregister(a), unregistered::idle);
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_TRUE(rig->order().register_ready(a));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(tactus_test::journal().is({tactus_test::system + 7}));
+    EXPECT_EQ(rig->worker_at(0).lanes().certificate().cancel_dispatches, 1u);
+}
+
+// CO-3, LN-8, TC-F12: what is left decides where a mailbox waits after its run.
+TEST(coordinator, a_yielded_one_waits_where_its_next_message_belongs) {
+    kernel_rig rig([](kernel_rig::options& o) { o.throughput = 1; });
+    const mailbox_index a = rig.spawn<tactus_test::system_actor>();
+    for (const std::uint32_t n : {1u, 2u})
+        actor_scheduler::tell(a, number{n}, {.deadline = 1'000});
+    EXPECT_EQ(rig.run(), 2u);
+    EXPECT_EQ(rig->worker_at(0).lanes().certificate().timed_dispatches, 2u);
+    rig.tell(a, {3});
+    EXPECT_EQ(drain(rig, 10).count, 1u);
+    tactus_test::signal_node m(system_kind::watch, 7);
+    EXPECT_TRUE(rig->send_system(a, m));
+    report(rig, a, {.outcome = invoke_outcome::yielded});
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_EQ(rig->worker_at(0).lanes().certificate().cancel_dispatches, 1u);
+    EXPECT_TRUE(tactus_test::journal().is({1, 2, tactus_test::system + 7, 3}));
+}

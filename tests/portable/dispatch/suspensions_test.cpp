@@ -5,6 +5,7 @@
 #include <tactus/dispatch/suspensions.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 #include "kernel_rig.hpp"
 #include "portable_test.hpp"
@@ -221,6 +222,45 @@ TEST(suspensions, a_limit_stops_the_actor) {
     EXPECT_TRUE(journal().is({2, dead + 3, closed}));
     EXPECT_EQ(rig->waiting().waiting_count(), 0u);
 }
+// CO-6: whatever it waits for, at the limit and not before.
+TEST(suspensions, a_limit_ends_every_kind_of_suspension) {
+    static constexpr resume_condition conditions[] = {
+        resume_condition::signal(7), resume_condition::after(duration::from_ns(101)),
+        resume_condition::when_capacity_available()};
+    static constexpr suspend_limit_action actions[] = {
+        suspend_limit_action::resume, suspend_limit_action::fail, suspend_limit_action::stop};
+    for (const std::uint32_t condition : {0u, 1u, 2u}) {
+        for (const std::uint32_t action : {0u, 1u, 2u}) {
+            kernel_rig rig;
+            const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t n) {
+                if (n < 10) {
+                    EXPECT_TRUE(t.suspend(suspend_reason::user_defined, conditions[n / 3],
+                                          {duration::from_ns(100), actions[n % 3]}));
+                }
+            });
+            rig.tell(a, {3 * condition + action, 10});
+            EXPECT_EQ(rig.run(), 1u);
+            rig.time.advance(duration::from_ns(99));
+            EXPECT_EQ(rig.run(), 0u);
+            journal().clear();
+            rig.time.advance(duration::from_ns(1));
+            (void)rig.run();
+            switch (actions[action]) {
+            case suspend_limit_action::resume:
+                EXPECT_TRUE(journal().is({10}));
+                break;
+            case suspend_limit_action::fail:
+                EXPECT_TRUE(journal().is({failed}));
+                break;
+            case suspend_limit_action::stop:
+                EXPECT_TRUE(journal().is({dead + 10, closed}));
+                break;
+            }
+            EXPECT_EQ(rig->waiting().waiting_count(), 0u);
+            EXPECT_EQ(rig->signal(7), 0u);
+        }
+    }
+}
 TEST(suspensions, a_signal_in_time_beats_the_limit) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn(&limited<suspend_limit_action::stop>);
@@ -347,4 +387,9 @@ TEST(suspensions, are_refused_when_memory_is_gone) {
         s.run_due(time.now());
         EXPECT_EQ(to.resumed, kept);
     }
+}
+
+TEST(suspensions, every_reason_has_a_name) {
+    EXPECT_TRUE(std::string_view(name_of(suspend_reason::backpressure)) == "backpressure");
+    EXPECT_TRUE(std::string_view(name_of(suspend_reason::user_defined)) == "user_defined");
 }

@@ -149,3 +149,39 @@ TEST(timekeeper, found_work_hands_the_time_on) {
     EXPECT_EQ(rig.idle().sleeping_count(), 0u);
     EXPECT_TRUE(rig.idle().sleep(other, -1));
 }
+
+// LN-4, TC-F12: before there is nothing to do the clock is read, whatever the step.
+TEST(timekeeper, a_worker_without_work_runs_what_is_due_and_takes_what_that_made_ready) {
+    struct waking final : tactus::timer_phase {
+        [[nodiscard]] instant next_deadline() noexcept override {
+            return armed ? later : instant::never();
+        }
+        void run_due(instant) noexcept override {
+            armed = false;
+            rig->ready(1);
+        }
+        lane_rig* rig = nullptr;
+        bool armed = true;
+    };
+    still_clock time;
+    waking timers;
+    lane_rig rig({.time = &time, .timers = &timers});
+    timers.rig = &rig;
+    EXPECT_TRUE(rig.idle());
+    time.at = later;
+    EXPECT_TRUE(rig.takes({1}));
+    EXPECT_TRUE(rig.idle());
+}
+
+// TC-F12
+TEST(timekeeper, work_in_anybodys_lanes_is_work) {
+    timed_rig rig;
+    EXPECT_FALSE(rig.lanes.order().has_work(nullptr));
+    rig.lanes.cancel(1, &rig.lanes.worker(0));
+    EXPECT_TRUE(rig.lanes.order().has_work(nullptr));
+    EXPECT_TRUE(rig.lanes.takes({1}, 0));
+    rig.lanes.timed(2, 5, &rig.lanes.worker(0));  // no message: nothing to be late for
+    EXPECT_TRUE(rig.lanes.order().has_work(&rig.lanes.worker(1)));
+    EXPECT_TRUE(rig.lanes.takes({2}, 1));
+    EXPECT_EQ(rig.lanes.order().deadline_misses(), 0u);
+}

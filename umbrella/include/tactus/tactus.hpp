@@ -22,6 +22,7 @@
 #include <tactus/dispatch/behaviour.hpp>
 #include <tactus/dispatch/certificates.hpp>
 #include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/dispatcher.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/entry_queue.hpp>
 #include <tactus/dispatch/events.hpp>
@@ -36,12 +37,14 @@
 #include <tactus/dispatch/lane.hpp>
 #include <tactus/dispatch/lane_heap.hpp>
 #include <tactus/dispatch/lane_set.hpp>
+#include <tactus/dispatch/lent_workers.hpp>
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/offer.hpp>
 #include <tactus/dispatch/parker.hpp>
 #include <tactus/dispatch/registry.hpp>
 #include <tactus/dispatch/run_ring.hpp>
 #include <tactus/dispatch/slot.hpp>
+#include <tactus/dispatch/suspension_records.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/task.hpp>

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/dispatcher.hpp>
 #include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/suspensions.hpp>
@@ -30,6 +31,7 @@ struct spawn_options {
     std::uint8_t priority = default_priority;
     mailbox_options mailbox = {};
     message_order* order = nullptr;  // of the priority kinds; outlives the actor
+    std::uint32_t dispatcher = 0;    // by number; 0 is the system's first
 };
 
 struct spawn_error {
@@ -42,6 +44,7 @@ struct spawn_error {
         capacity_too_large,  // see mailbox_gate::capacity_max
         order_missing,       // a priority mailbox needs an order of messages
         memory_exhausted,    // no memory for the mailbox's queue
+        unknown_dispatcher,  // there is none with that number
     };
     kind what;
     const char* reason;
@@ -52,6 +55,10 @@ enum class system_phase : std::uint8_t { running, stopping, draining, stopped };
 
 class actor_scheduler final : private resumer {
 public:
+    /// The first one included. A device has few.
+    static constexpr std::uint32_t dispatchers_max =
+        port::cache_line < 8 ? 4 : dispatcher::count_max;
+
     struct options {
         // Where everything lives; outlives the system.
         memory_source* memory = nullptr;       // lanes, workers, records
@@ -72,7 +79,7 @@ public:
         // One worker: other threads call drain_ready_cycle beside it. With several they may anyway.
         bool visited = false;
         const clock* time = nullptr;  // null: no deadlines, no `after`, a run is bounded by counts
-        std::uint64_t seed = 1;       // of the workers' streams (DT-4)
+        std::uint64_t seed = 1;       // of the streams for stealing
 
         // How.
         std::optional<std::uint32_t> throughput = {};  // exact; 0 means 1. None: see invoker
@@ -165,12 +172,12 @@ public:
                 if (e != nullptr) [[likely]] {
                     e->fill<type>(std::forward<M>(message), o.sender, to.generation);
                     if (w.lanes_.count_send()) [[unlikely]]
-                        coordinator_.publish(w.lanes_);
+                        w.order_.publish(w.lanes_);
                     const enqueued result = s.enqueue(*e);
                     if (result == enqueued::accepted)
                         return;
                     if (result == enqueued::submit) [[likely]] {
-                        coordinator_.submit_ready(s, &w.lanes_);
+                        submit_ready(s, &w);
                         return;
                     }
                     refused_late(&w, to, *e);
@@ -203,16 +210,26 @@ public:
 
     // ---- running: for executors
 
-    [[nodiscard]] worker& worker_at(std::uint32_t number) noexcept { return *workers_[number]; }
-    [[nodiscard]] std::uint32_t worker_count() const noexcept { return worker_count_; }
+    /// DR-5: another dispatcher, while running too. Nobody runs its workers yet. From any thread.
+    [[nodiscard]] std::expected<dispatcher*, const char*> add_dispatcher(
+        dispatcher::options o) noexcept;
+    /// Null when there is none with that number.
+    [[nodiscard]] dispatcher* dispatcher_at(std::uint32_t number) const noexcept {
+        return number < dispatchers_max ? dispatchers_[number].at.load(added.acquire()) : nullptr;
+    }
+    /// Of the first dispatcher.
+    [[nodiscard]] worker& worker_at(std::uint32_t number) noexcept {
+        return first_.worker_at(number);
+    }
+    [[nodiscard]] std::uint32_t worker_count() const noexcept { return first_.worker_count(); }
     /// One dispatch, or one task. False when there was nothing. The worker's thread.
     bool run_one(worker& w) noexcept;
     /// Runs until `stop` is set; sleeps when there is nothing. The worker's thread.
     void run_until(worker& w, const port::atomic<std::uint32_t>& stop) noexcept;
-    void wake_workers() noexcept { coordinator_.wake_all(); }
-    /// Runs a task on some worker. False when the system is being stopped: then the task is still
-    /// the caller's. From any thread.
-    [[nodiscard]] bool execute(task& t) noexcept;
+    void wake_workers() noexcept { first_.order().wake_all(); }
+    /// Runs a task on some worker of the first dispatcher. False when the system is being stopped:
+    /// then the task is still the caller's. From any thread.
+    [[nodiscard]] bool execute(task& t) noexcept { return first_.execute(t); }
     /// Says that a task will never be run: counted, and it is told so.
     void drop(task& t) noexcept;
     /// Tasks that were never run: those that still waited when the system ended, and those given to
@@ -232,8 +249,9 @@ public:
     }
     /// Nothing new is taken from now on; what is queued is processed.
     void begin_stop() noexcept;
-    /// Nothing waits any more (and no worker runs, which the executor knows).
-    [[nodiscard]] bool drained() const noexcept { return !coordinator_.has_work(nullptr); }
+    /// Nothing waits any more at the first dispatcher (and no worker runs, which the executor
+    /// knows).
+    [[nodiscard]] bool drained() const noexcept { return first_.drained(); }
     /// Closes everything that is left, and drops the tasks. Requires: no worker runs; `w` is bound
     /// by the caller.
     void finish_stop(worker& w) noexcept;
@@ -242,7 +260,7 @@ public:
 
     [[nodiscard]] registry& slots() noexcept { return slots_; }
     [[nodiscard]] envelope_pool& envelopes() noexcept { return pool_; }
-    [[nodiscard]] coordinator& order() noexcept { return coordinator_; }
+    [[nodiscard]] coordinator& order() noexcept { return first_.order(); }
     [[nodiscard]] suspensions& waiting() noexcept { return suspensions_; }
     [[nodiscard]] std::uint32_t system_number() const noexcept { return number_; }
     /// Replaces the middleware; applies from the next message. Null: none.
@@ -259,6 +277,7 @@ private:
     };
     actor_scheduler(const options& o, number_claim c) noexcept;
 
+    friend class dispatcher;
     friend class invoker;
     friend class pending_offer;
     friend class turn;
@@ -320,7 +339,7 @@ private:
             failed != sent::accepted) [[unlikely]]
             return failed;
         if (w != nullptr && w->lanes_.count_send())
-            coordinator_.publish(w->lanes_);
+            w->order_.publish(w->lanes_);
         const sent result = block == nullptr ? push(w, s, *e) : push_gated(w, s, *block, *e, to);
         if (result == sent::accepted) [[likely]]
             return result;
@@ -347,9 +366,9 @@ private:
             return sent::accepted;
         case enqueued::submit:
             if (timed) [[unlikely]]
-                coordinator_.submit(s, lanes_of(w), {lane::timed, s.priority(), deadline});
+                order_of(s).submit(s, lanes_of(w, s), {lane::timed, s.priority(), deadline});
             else
-                coordinator_.submit_ready(s, lanes_of(w));
+                submit_ready(s, w);
             return sent::accepted;
         case enqueued::closed:
             break;
@@ -464,8 +483,19 @@ private:
         dispose(w, *e);
     }
 
-    [[nodiscard]] static worker_lanes* lanes_of(worker* w) noexcept {
-        return w != nullptr ? &w->lanes_ : nullptr;
+    /// The order a slot's actor belongs to.
+    [[nodiscard]] coordinator& order_of(const slot& s) const noexcept {
+        return dispatcher_at(s.dispatcher_number())->order();
+    }
+    /// The lanes of a worker, when they are among those the slot's actor may wait in.
+    [[nodiscard]] static worker_lanes* lanes_of(worker* w, const slot& s) noexcept {
+        return w != nullptr && w->dispatcher_number_ == s.dispatcher_number() ? w->kept_ : nullptr;
+    }
+    void submit_ready(slot& s, worker* w) noexcept {
+        if (w != nullptr && w->dispatcher_number_ == s.dispatcher_number()) [[likely]]
+            w->order_.submit_ready(s, w->kept_);
+        else
+            order_of(s).submit_ready(s, nullptr);
     }
     [[nodiscard]] static dead_letter_cause cause_of(sent why) noexcept;
     /// MB-2: what tell cannot wait for, it may not call full.
@@ -484,7 +514,6 @@ private:
     void give_slot(slot& s, worker* w) noexcept;
     void note_slots() noexcept;
     bool run_task(worker& w) noexcept;
-    void make_visitor(worker_lanes::options o) noexcept;
 
     void resume_suspended(mailbox_index who) noexcept override;
     void suspension_limit(mailbox_index who, suspend_limit_action action) noexcept override;
@@ -502,14 +531,15 @@ private:
     enqueue_middleware* on_enqueue_;
     spawn_middleware* on_spawn_;
     class tracer* trace_;
-    std::uint32_t throughput_;  // 0: the default rule
-    duration throughput_deadline_;
-    bool looks_at_clock_;  // a throughput deadline was given, and a clock
     suspensions suspensions_;
-    coordinator coordinator_;
-    worker** workers_;
-    std::uint32_t worker_count_;
-    worker_lanes* visitor_ = nullptr;  // null: visitors share worker 0's
+    dispatcher first_;
+    // "added": a dispatcher is made before it is found. The count is under the lock of outside_.
+    static constexpr port::edge added{"dispatcher-added"};
+    struct dispatcher_place {
+        port::atomic<dispatcher*> at{nullptr};
+    };
+    dispatcher_place dispatchers_[dispatchers_max];
+    std::uint32_t dispatcher_count_ = 1;
 
     // "installed": what the chain refers to happens before a run that uses it.
     static constexpr port::edge installed{"middleware-installed"};
@@ -517,7 +547,6 @@ private:
     port::atomic<std::uint32_t> phase_{0};
     port::atomic<std::uint32_t> failed_tasks_{0};
     port::atomic<std::uint32_t> dropped_tasks_{0};
-    task_queue tasks_;
     outside outside_;
 };
 

@@ -188,6 +188,16 @@ public:
     void await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept;
     void wake_all() noexcept { idle_.wake_all(); }
 
+    // For workers without a thread of their own: `to` is called when there is something to do, and
+    // makes somebody call begin(), then next() until there is nothing, then rest().
+
+    void lend(worker_lanes& w, waker& to) noexcept { w.sleeper_.instead = &to; }
+    void begin(worker_lanes& w) noexcept { w.set(worker_lanes::searching, true); }
+    /// True when there was nothing to do: the worker waits for its waker, which may be called before
+    /// this returns, and is not the caller's any more. False: go on. With `certainly` it waits
+    /// whatever there is, until somebody makes more: for who was woken and cannot run.
+    [[nodiscard]] bool rest(worker_lanes& w, bool certainly = false) noexcept;
+
     /// The worker has found something to do, but not by next(): it does not search any more, nor
     /// watch the time.
     void found_work(worker_lanes& w) noexcept {

@@ -26,6 +26,7 @@
 #include <utility>
 
 #include <tactus/dispatch/parker.hpp>
+#include <tactus/dispatch/waker.hpp>
 #include <tactus/port/port.hpp>
 
 namespace tactus::inline v0 {
@@ -33,6 +34,9 @@ namespace tactus::inline v0 {
 /// A worker, as far as sleeping goes.
 struct sleeper {
     parker place;
+    // A worker without a thread of its own is told so instead of being unparked (EX-7). Set before
+    // it first sleeps.
+    waker* instead = nullptr;
     sleeper* below = nullptr;  // under the lock of idle_workers
     bool listed = false;       // under the lock of idle_workers
     bool left_time = false;    // was the timekeeper when it left the list; its own afterwards
@@ -74,6 +78,9 @@ public:
     /// Not sleeping after all. True when the caller is searching: because it `searched` before, and
     /// others may have left to it what they made, or because somebody has chosen to wake it.
     [[nodiscard]] bool cancel_sleep(sleeper& s, bool searched) noexcept;
+    /// As cancel_sleep, for a worker without a thread: false when somebody has chosen to wake it; its
+    /// waker was called, or is about to be, and the worker is not the caller's any more.
+    [[nodiscard]] bool try_cancel_sleep(sleeper& s, bool searched) noexcept;
     /// Sleeps. True when woken (the caller is searching then), false when the time passed.
     [[nodiscard]] bool sleep(sleeper& s, std::int64_t timeout_ns) noexcept;
 
@@ -105,6 +112,12 @@ private:
     static constexpr std::uint32_t one_sleeping = 1U << 16;
     static constexpr std::uint32_t kept = 1U << 31;  // one of those sleeping is the timekeeper
 
+    static void wake(sleeper& s) noexcept {
+        if (s.instead != nullptr)
+            s.instead->wake();
+        else
+            s.place.unpark();
+    }
     /// Takes a sleeper out; what is to be subtracted from the word for it. Under the lock.
     [[nodiscard]] std::uint32_t unlist(sleeper& s) noexcept;
 

@@ -17,6 +17,7 @@
 namespace tactus::inline v0 {
 
 class actor_scheduler;
+class dispatcher;
 
 struct send_options {
     mailbox_index sender = {};
@@ -40,13 +41,16 @@ enum class sent : std::uint8_t {
 
 class worker {
 public:
-    worker(actor_scheduler& system, const worker_lanes::options& lanes) noexcept;
+    /// `shared_queue`: what it makes ready goes where every worker looks.
+    worker(actor_scheduler& system, dispatcher& home, const worker_lanes::options& lanes,
+           bool shared_queue) noexcept;
     worker(const worker&) = delete;
     worker& operator=(const worker&) = delete;
 
     [[nodiscard]] worker_lanes& lanes() noexcept { return lanes_; }
     [[nodiscard]] const worker_lanes& lanes() const noexcept { return lanes_; }
     [[nodiscard]] actor_scheduler& system() const noexcept { return system_; }
+    [[nodiscard]] dispatcher& home() const noexcept { return home_; }
     [[nodiscard]] envelope_cache& envelopes() noexcept { return envelopes_; }
     [[nodiscard]] slot_cache& slots() noexcept { return slots_; }
 
@@ -79,8 +83,12 @@ private:
 
     // What every send reads, together.
     actor_scheduler& system_;
+    coordinator& order_;  // of its dispatcher
+    worker_lanes* kept_;  // its lanes, or null when it keeps nothing to itself
+    dispatcher& home_;
     slot* slot_base_;
     std::uint32_t first_slot_;  // the slot word of slot 0
+    std::uint32_t dispatcher_number_;
     worker_lanes lanes_;
     envelope_cache envelopes_;
     slot_cache slots_;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dispatcher: a place where actors run: an order of what is ready, workers, tasks, and how much one
+// run may do. A system has one at least, and as many others as it is given (DR-3).
+//
+// Every slot names its dispatcher, so whoever makes a mailbox ready finds the lanes it waits in. The
+// threads are not its business: an executor runs the workers, or nobody does, and then what is ready
+// waits.
+//
+// Thread safety: any thread; workers belong to the threads that run them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <tactus/base/memory_source.hpp>
+#include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/task.hpp>
+#include <tactus/dispatch/worker.hpp>
+
+namespace tactus::inline v0 {
+
+class dispatcher {
+public:
+    static constexpr std::uint32_t count_max = 255;  // per system
+
+    struct options {
+        // Filled by the system it is added to.
+        memory_source* memory = nullptr;
+        registry* slots = nullptr;
+        const clock* time = nullptr;
+        timer_phase* timers = nullptr;  // one dispatcher of a system runs them
+        suspensions* waiting = nullptr;
+        kernel_events* events = nullptr;
+        std::uint32_t number = 0;
+
+        std::uint32_t worker_count = 1;
+        bool visited = false;       // one worker: other threads call drain_ready_cycle beside it
+        bool shared_queue = false;  // workers keep nothing to themselves: for handlers that block
+        std::optional<std::uint32_t> throughput = {};  // exact; 0 means 1. None: see invoker
+        duration throughput_deadline = duration::max();
+        std::uint64_t seed = 1;
+        std::uint32_t cancel_streak_limit = 16;
+        std::uint32_t ring_capacity = 256;
+        std::uint32_t fresh_capacity = 256;
+        std::uint32_t queue_capacity = 64;
+        std::uint32_t keyed_capacity = 16;
+        bool certify_schedule = false;
+        governor* advice = nullptr;
+        load_probe* load = nullptr;
+    };
+
+    dispatcher(actor_scheduler& system, const options& o) noexcept;
+    ~dispatcher();
+    dispatcher(const dispatcher&) = delete;
+    dispatcher& operator=(const dispatcher&) = delete;
+
+    [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+    [[nodiscard]] coordinator& order() noexcept { return order_; }
+    [[nodiscard]] const coordinator& order() const noexcept { return order_; }
+    [[nodiscard]] worker& worker_at(std::uint32_t i) noexcept { return *workers_[i]; }
+    [[nodiscard]] const worker& worker_at(std::uint32_t i) const noexcept { return *workers_[i]; }
+    [[nodiscard]] std::uint32_t worker_count() const noexcept { return worker_count_; }
+    /// Nothing waits any more.
+    [[nodiscard]] bool drained() const noexcept { return !order_.has_work(nullptr); }
+
+    /// Runs a task on some worker. False when the system is being stopped: then the task is still
+    /// the caller's.
+    [[nodiscard]] bool execute(task& t) noexcept;
+    [[nodiscard]] task_queue& tasks() noexcept { return tasks_; }
+
+    // DR-5: what may be changed while running applies from the next run.
+
+    /// Messages per run, exactly; 0: the default rule.
+    [[nodiscard]] std::uint32_t throughput() const noexcept {
+        return throughput_.load(std::memory_order_relaxed);
+    }
+    void set_throughput(std::optional<std::uint32_t> n) noexcept {
+        throughput_.store(!n ? 0U : *n == 0 ? 1U : *n, std::memory_order_relaxed);
+    }
+    /// max: none.
+    [[nodiscard]] duration throughput_deadline() const noexcept { return throughput_deadline_; }
+    [[nodiscard]] bool has_throughput_deadline() const noexcept { return looks_at_clock_; }
+
+    // TC-M38: actors that run here; those of the system's first dispatcher are not counted, because
+    // every spawn would write one word.
+    [[nodiscard]] std::uint32_t inhabitants() const noexcept {
+        return inhabitants_.load(std::memory_order_relaxed);
+    }
+    /// How many there were before.
+    std::uint32_t attach() noexcept { return inhabitants_.fetch_add(1, lived.seq_cst()); }
+    void detach() noexcept { inhabitants_.fetch_sub(1, lived.seq_cst()); }
+
+private:
+    TACTUS_CHECK_MODULE("dispatcher");
+
+    void make_visitor(worker_lanes::options o) noexcept;
+
+    memory_source& memory_;
+    std::uint32_t number_;
+    port::atomic<std::uint32_t> throughput_;
+    duration throughput_deadline_;
+    bool looks_at_clock_;  // a throughput deadline was given, and a clock
+    task_queue tasks_;
+    coordinator order_;
+    worker** workers_ = nullptr;
+    std::uint32_t worker_count_;
+    worker_lanes* visitor_ = nullptr;  // null: visitors share worker 0's
+    // "lived": an actor is counted, then a look whether threads run; threads end, then a look
+    // whether actors came.
+    static constexpr port::edge lived{"dispatcher-lived"};
+    port::atomic<std::uint32_t> inhabitants_{0};
+};
+
+}  // namespace tactus::inline v0

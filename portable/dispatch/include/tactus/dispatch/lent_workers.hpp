@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lent workers: a dispatcher whose workers run on somebody else's executor (EX-1, EX-2, EX-8).
+//
+// Each worker is a task. It runs some mailboxes, submits itself again if there is more, so that the
+// application's own handlers get their turn, and otherwise rests until the coordinator wakes it.
+//
+//   state      means                               next
+//   resting    nothing to do                       wake -> submitted, or parked
+//   submitted  the executor has the task           run -> running
+//   running    a thread of the executor is in it   -> resting, submitted or parked
+//   parked     the executor refused three times    next work, or retry() -> submitted
+//
+// What is ready waits in the lanes, in order, whatever the executor does: nothing is stranded, and
+// mailboxes can be closed. While a worker is parked, work that is made wakes it as if it rested, and
+// retry() does so after a time without any.
+//
+// Thread safety: any thread.
+#pragma once
+
+#include <cstdint>
+
+#include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/executor.hpp>
+
+namespace tactus::inline v0 {
+
+/// What happens to executors; see kernel_events for how it is called.
+class dispatcher_events {
+public:
+    /// EX-8: a worker could not be submitted; what is ready waits.
+    virtual void executor_rejected(const dispatcher& where, unsigned attempts) noexcept = 0;
+    /// EX-8: once when the first worker is parked, once when the last one runs again.
+    virtual void dispatcher_backpressure(const dispatcher& where, std::uint32_t parked,
+                                         bool engaged) noexcept = 0;
+
+protected:
+    ~dispatcher_events() = default;
+};
+
+class lent_workers {
+public:
+    static constexpr unsigned attempts_max = 3;     // EX-1
+    static constexpr std::uint32_t turns_max = 64;  // mailboxes run before the executor gets a turn
+
+    struct options {
+        memory_source* memory = nullptr;
+        dispatcher_events* events = nullptr;  // null: nobody is told
+    };
+    /// Requires: nobody else runs the dispatcher's workers. Both outlive this.
+    lent_workers(actor_scheduler& system, dispatcher& what, executor& to,
+                 const options& o) noexcept;
+    /// Requires: the executor runs none of the tasks any more, and has none.
+    ~lent_workers();
+    lent_workers(const lent_workers&) = delete;
+    lent_workers& operator=(const lent_workers&) = delete;
+
+    /// Submits parked workers once more: after 50 ms without anything else, or when the executor is
+    /// known to accept again.
+    void retry() noexcept;
+    [[nodiscard]] std::uint32_t parked_count() const noexcept {
+        return parked_.load(std::memory_order_relaxed);
+    }
+    /// Submissions that were refused.
+    [[nodiscard]] std::uint32_t rejected_count() const noexcept {
+        return rejected_.load(std::memory_order_relaxed);
+    }
+    /// Nothing is submitted any more; a task that still runs ends at its next turn. True when none
+    /// runs or is submitted.
+    [[nodiscard]] bool stop() noexcept;
+    [[nodiscard]] bool stopped() const noexcept { return active_.load(ended.acquire()) == 0; }
+
+private:
+    TACTUS_CHECK_MODULE("lent_workers");
+
+    class lent final : public task, public waker {
+    public:
+        lent(lent_workers& all, worker& w) noexcept : all_(all), worker_(w) {}
+        [[nodiscard]] handled run() noexcept override;
+        void dropped() noexcept override { all_.left(); }
+        void wake() noexcept override;
+
+    private:
+        friend class lent_workers;
+
+        lent_workers& all_;
+        worker& worker_;
+        // Written by whoever the worker belongs to: who wakes it, then who runs it.
+        bool woken_ = false;
+        bool parked_ = false;
+    };
+
+    /// Requires: counted as active.
+    void submit(lent& l) noexcept;
+    void park(lent& l) noexcept;
+    void accepted(lent& l) noexcept;
+    void left() noexcept { active_.fetch_sub(1, ended.release()); }
+
+    actor_scheduler& system_;
+    dispatcher& what_;
+    executor& to_;
+    memory_source& memory_;
+    dispatcher_events* events_;
+    lent* lents_ = nullptr;
+    port::atomic<std::uint32_t> stopping_{0};
+    // "ended": what a task did happens before stopped() says so.
+    static constexpr port::edge ended{"lent-ended"};
+    port::atomic<std::uint32_t> active_{0};  // submitted or running
+    port::atomic<std::uint32_t> parked_{0};
+    port::atomic<std::uint32_t> rejected_{0};
+};
+
+}  // namespace tactus::inline v0

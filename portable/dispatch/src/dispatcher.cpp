@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Building a dispatcher: lanes and workers, as many as it is told.
+#include <tactus/dispatch/dispatcher.hpp>
+
+#include <tactus/dispatch/actor_scheduler.hpp>
+
+#include "made_in.hpp"
+
+namespace tactus::inline v0 {
+
+dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
+    : memory_(*o.memory),
+      number_(o.number),
+      throughput_(0),
+      throughput_deadline_(o.throughput_deadline),
+      looks_at_clock_(o.throughput_deadline != duration::max() && o.time != nullptr),
+      order_({.memory = o.memory,
+              .slots = o.slots,
+              .time = o.time,
+              .timers = o.timers,
+              .waiting = o.waiting,
+              .advice = o.advice,
+              .load = o.load,
+              .events = o.events,
+              .tasks = &tasks_,
+              .worker_count = o.worker_count,
+              .cancel_streak_limit = o.cancel_streak_limit,
+              .queue_capacity = o.queue_capacity,
+              .keyed_capacity = o.keyed_capacity,
+              .certify_schedule = o.certify_schedule}),
+      worker_count_(o.worker_count) {
+    set_throughput(o.throughput);
+    void* block = memory_.allocate(worker_count_ * sizeof(worker*), alignof(worker*));
+    TACTUS_CHECK(1, block != nullptr);
+    workers_ = ::new (block) worker*[worker_count_];
+    // DT-4: each dispatcher has a seed of its own; positions below are those of its streams.
+    worker_lanes::options lanes{.memory = o.memory,
+                                .stale = &order_.staleness(),
+                                .ring_capacity = o.ring_capacity,
+                                .fresh_capacity = o.fresh_capacity,
+                                .later_capacity = o.worker_count > 1 ? 1'024U : 1U,
+                                .keyed_capacity = o.keyed_capacity,
+                                .number = 0,
+                                .shared = o.worker_count > 1 || o.visited,
+                                .seed = split_mix(o.seed, std::uint64_t{o.number} << 40),
+                                .cancel_streak_limit = o.cancel_streak_limit};
+    for (std::uint32_t i = 0; i < worker_count_; ++i) {
+        lanes.number = i;
+        workers_[i] = make<worker>(memory_, system, *this, lanes, o.shared_queue);
+        order_.add_worker(workers_[i]->lanes());
+    }
+    if (lanes.shared)
+        make_visitor(lanes);
+    order_.set_visitor(visitor_ != nullptr ? *visitor_ : workers_[0]->lanes());
+}
+
+// CO-1: lanes that keep nothing, so the smallest there are.
+void dispatcher::make_visitor(worker_lanes::options o) noexcept {
+    o.ring_capacity = 1;
+    o.fresh_capacity = 1;
+    o.later_capacity = 1;
+    o.keyed_capacity = 1;
+    o.number = worker_count_;
+    visitor_ = make<worker_lanes>(memory_, o);
+}
+
+dispatcher::~dispatcher() {
+    for (std::uint32_t i = 0; i < worker_count_; ++i)
+        destroy(memory_, workers_[i]);
+    if (visitor_ != nullptr)
+        destroy(memory_, visitor_);
+    memory_.release(workers_, worker_count_ * sizeof(worker*), alignof(worker*));
+}
+
+bool dispatcher::execute(task& t) noexcept {
+    if (!tasks_.push(t))
+        return false;
+    order_.made_work();
+    return true;
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Submitting, running and parking workers on an executor of the application.
+//
+// A worker belongs to one place at a time: to who wakes it, to the executor's queue, to the thread
+// that runs it, or to the list of those that rest. Handing it on is the last thing each does.
+#include <tactus/dispatch/lent_workers.hpp>
+
+#include <new>
+
+namespace tactus::inline v0 {
+
+lent_workers::lent_workers(actor_scheduler& system, dispatcher& what, executor& to,
+                           const options& o) noexcept
+    : system_(system), what_(what), to_(to), memory_(*o.memory), events_(o.events) {
+    const std::uint32_t count = what.worker_count();
+    lents_ = static_cast<lent*>(memory_.allocate(count * sizeof(lent), alignof(lent)));
+    TACTUS_CHECK(1, lents_ != nullptr);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        lent& l = *::new (&lents_[i]) lent(*this, what.worker_at(i));
+        what.order().lend(l.worker_.lanes(), l);
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+        active_.fetch_add(1, std::memory_order_relaxed);  // before anybody can end it
+        if (what.order().rest(lents_[i].worker_.lanes()))
+            left();
+        else
+            submit(lents_[i]);  // there was something already
+    }
+}
+
+lent_workers::~lent_workers() {
+    const std::uint32_t count = what_.worker_count();
+    for (std::uint32_t i = 0; i < count; ++i)
+        lents_[i].~lent();
+    memory_.release(lents_, count * sizeof(lent), alignof(lent));
+}
+
+void lent_workers::lent::wake() noexcept {
+    woken_ = true;
+    all_.active_.fetch_add(1, std::memory_order_relaxed);  // before anybody can end it
+    all_.submit(*this);
+}
+
+void lent_workers::submit(lent& l) noexcept {
+    if (stopping_.load(std::memory_order_relaxed) == 0) {
+        for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+            if (to_.submit(l, {}))
+                return;
+            rejected_.fetch_add(1, std::memory_order_relaxed);  // a count
+        }
+        to_.notify_rejected(l, attempts_max);
+        if (events_ != nullptr)
+            events_->executor_rejected(what_, attempts_max);
+    }
+    park(l);
+}
+
+void lent_workers::park(lent& l) noexcept {
+    if (!l.parked_) {
+        l.parked_ = true;
+        const std::uint32_t before = parked_.fetch_add(1, std::memory_order_relaxed);  // a count
+        if (before == 0 && events_ != nullptr)
+            events_->dispatcher_backpressure(what_, 1, true);
+    }
+    if (std::exchange(l.woken_, false))
+        what_.order().begin(l.worker_.lanes());
+    (void)what_.order().rest(l.worker_.lanes(), true);
+    left();
+}
+
+void lent_workers::accepted(lent& l) noexcept {
+    if (!l.parked_) [[likely]]
+        return;
+    l.parked_ = false;
+    const std::uint32_t before = parked_.fetch_sub(1, std::memory_order_relaxed);  // a count
+    if (before == 1 && events_ != nullptr)
+        events_->dispatcher_backpressure(what_, 0, false);
+}
+
+handled lent_workers::lent::run() noexcept {
+    coordinator& order = all_.what_.order();
+    all_.accepted(*this);
+    const worker::binding bound(worker_);
+    if (std::exchange(woken_, false))
+        order.begin(worker_.lanes());
+    for (std::uint32_t turns = 0; turns < turns_max; ++turns) {
+        if (all_.system_.run_one(worker_))
+            continue;
+        if (order.rest(worker_.lanes())) {
+            all_.left();
+            return handled::ok();
+        }
+    }
+    all_.submit(*this);
+    return handled::ok();
+}
+
+void lent_workers::retry() noexcept {
+    // One is enough: who finds more than it can do wakes the next.
+    if (parked_count() != 0 && what_.order().has_work(nullptr))
+        what_.order().made_work();
+}
+
+bool lent_workers::stop() noexcept {
+    stopping_.store(1, std::memory_order_relaxed);
+    return stopped();
+}
+
+}  // namespace tactus::inline v0
