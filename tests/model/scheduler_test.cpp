@@ -252,8 +252,7 @@ TACTUS_MODEL_TEST(scheduler, RG2_a_system_message_never_reaches_the_next_life,
     system_message_to_an_old_life();
 }
 
-// Known to fail: find() and the change of the state word are two steps, and the word does not say
-// which life it belongs to.
+// find() and the change of the state word are two steps; the word says which life it belongs to.
 TACTUS_MODEL_TEST(scheduler, RG2_a_stop_never_reaches_the_next_life, scenario::preempted(2)) {
     a_request_for_an_old_life([](actor_scheduler& s, mailbox_index who) { return s.stop(who); });
 }

@@ -54,12 +54,12 @@ const char* name_of(dead_letter_cause cause) noexcept {
 worker::worker(actor_scheduler& system, dispatcher& home, const worker_lanes::options& lanes,
                bool shared_queue) noexcept
     : system_(system),
-      order_(home.order()),
-      kept_(shared_queue ? nullptr : &lanes_),
       home_(home),
       slot_base_(system.slots().shared().data()),
       first_slot_(system.system_number() << mailbox_index::slot_bits),
+      plain_traits_(shared_queue ? ~0U : slot::plain_traits(home.number())),
       dispatcher_number_(home.number()),
+      kept_(shared_queue ? nullptr : &lanes_),
       lanes_(lanes),
       envelopes_(system.envelopes()),
       slots_(system.slots().shared()) {}
@@ -144,7 +144,8 @@ actor_scheduler::~actor_scheduler() {
     system_table::withdraw(number_);
     release_blocks();
     for (std::uint32_t i = 1; i < dispatcher_count_; ++i)
-        destroy(memory_, dispatchers_[i].at.load(std::memory_order_relaxed));  // nobody else is here
+        destroy(memory_,
+                dispatchers_[i].at.load(std::memory_order_relaxed));  // nobody else is here
     system_table::release(number_, slots_.last_generation());
 }
 
@@ -177,6 +178,10 @@ void actor_scheduler::refused_late(worker* w, mailbox_index to, envelope& e) noe
     if (events_ != nullptr)
         events_->dead_letter(to, e, dead_letter_cause::recipient_terminated);
     dispose(w, e);
+}
+
+void actor_scheduler::submit_slowly(slot& s, worker* w) noexcept {
+    order_of(s).submit_ready(s, lanes_of(w, s));
 }
 
 envelope* actor_scheduler::take_envelope_outside() noexcept {
@@ -446,13 +451,13 @@ bool actor_scheduler::run_one(worker& w) noexcept {
     w.task_turn_ = !w.task_turn_ && !w.home_.tasks().empty();
     if (w.task_turn_ && run_task(w)) [[unlikely]]
         return true;
-    slot* s = w.order_.next(w.lanes_);
+    slot* s = w.home_.order().next(w.lanes_);
     if (s == nullptr)
         return run_task(w);
     const invoke_result result = invoker::run(w, *s);
     w.lanes_.reset_sends();  // what is made ready from here on is nobody's to keep back
-    w.order_.publish(w.lanes_);
-    if (!w.order_.end_run(*s, w.kept_, result)) [[unlikely]]
+    w.home_.order().publish(w.lanes_);
+    if (!w.home_.order().end_run(*s, w.kept_, result)) [[unlikely]]
         invoker::finalize(*this, &w, *s);
     return true;
 }
@@ -461,7 +466,7 @@ bool actor_scheduler::run_task(worker& w) noexcept {
     task* t = w.home_.tasks().pop();
     if (t == nullptr)
         return false;
-    w.order_.found_work(w.lanes_);
+    w.home_.order().found_work(w.lanes_);
     if (!t->run().is_ok())
         failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
     return true;
@@ -471,9 +476,9 @@ void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& st
     const worker::binding bound(w);
     while (stop.load(std::memory_order_relaxed) == 0) {
         if (!run_one(w))
-            w.order_.await_work(w.lanes_, stop);
+            w.home_.order().await_work(w.lanes_, stop);
     }
-    w.order_.found_work(w.lanes_);  // who goes leaves its search, and the time, to others
+    w.home_.order().found_work(w.lanes_);  // who goes leaves its search, and the time, to others
     w.envelopes_.flush();
     w.slots_.flush();
 }

@@ -172,7 +172,7 @@ public:
                 if (e != nullptr) [[likely]] {
                     e->fill<type>(std::forward<M>(message), o.sender, to.generation);
                     if (w.lanes_.count_send()) [[unlikely]]
-                        w.order_.publish(w.lanes_);
+                        w.home_.order().publish(w.lanes_);
                     const enqueued result = s.enqueue(*e);
                     if (result == enqueued::accepted)
                         return;
@@ -339,7 +339,7 @@ private:
             failed != sent::accepted) [[unlikely]]
             return failed;
         if (w != nullptr && w->lanes_.count_send())
-            w->order_.publish(w->lanes_);
+            w->home_.order().publish(w->lanes_);
         const sent result = block == nullptr ? push(w, s, *e) : push_gated(w, s, *block, *e, to);
         if (result == sent::accepted) [[likely]]
             return result;
@@ -492,11 +492,12 @@ private:
         return w != nullptr && w->dispatcher_number_ == s.dispatcher_number() ? w->kept_ : nullptr;
     }
     void submit_ready(slot& s, worker* w) noexcept {
-        if (w != nullptr && w->dispatcher_number_ == s.dispatcher_number()) [[likely]]
-            w->order_.submit_ready(s, w->kept_);
+        if (w != nullptr && w->plain_traits_ == s.traits()) [[likely]]
+            w->home_.order().submit_next(s, w->lanes_);
         else
-            order_of(s).submit_ready(s, nullptr);
+            submit_slowly(s, w);
     }
+    void submit_slowly(slot& s, worker* w) noexcept;
     [[nodiscard]] static dead_letter_cause cause_of(sent why) noexcept;
     /// MB-2: what tell cannot wait for, it may not call full.
     [[nodiscard]] sent reason_of(mailbox_index to, sent why) const noexcept;

@@ -140,10 +140,11 @@ public:
             push_apart(e, s, *from);
             return;
         }
-        const lane_entry displaced = from->next_;
-        from->next_ = e;
-        if (displaced.valid())
-            push_ring(displaced, *from);
+        put_next(e, *from);
+    }
+    /// As submit_ready, for a mailbox of default priority that has run before.
+    void submit_next(slot& s, worker_lanes& from) noexcept {
+        put_next({slots_.number_of(s), ticket::issue(s.ticket(), lane::ready)}, from);
     }
     /// Puts what a run made ready, and kept to itself, where others can take it: at the end of the
     /// run, and when count_send says so.
@@ -229,6 +230,12 @@ private:
     void push_apart(lane_entry e, slot& s, worker_lanes& w) noexcept;
     void push_ring(lane_entry e, worker_lanes& w) noexcept;
     void push_fresh(lane_entry e, worker_lanes& w) noexcept;
+    void put_next(lane_entry e, worker_lanes& w) noexcept {
+        const lane_entry displaced = w.next_;
+        w.next_ = e;
+        if (displaced.valid())
+            push_ring(displaced, w);
+    }
     void share_fresh(worker_lanes& w) noexcept;
     void publish_later(worker_lanes& w) noexcept;
     void push_shared(lane_entry e, worker_lanes& w) noexcept;

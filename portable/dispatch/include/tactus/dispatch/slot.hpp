@@ -59,6 +59,14 @@ public:
     [[nodiscard]] bool fresh() const noexcept {
         return (traits_.load(std::memory_order_relaxed) & fresh_bit) != 0;
     }
+    /// All of them, for one comparison: see plain_traits.
+    [[nodiscard]] std::uint32_t traits() const noexcept {
+        return traits_.load(std::memory_order_relaxed);
+    }
+    /// Of an actor of default priority that has run before.
+    [[nodiscard]] static constexpr std::uint32_t plain_traits(std::uint32_t dispatcher) noexcept {
+        return default_priority | (dispatcher << dispatcher_shift);
+    }
     /// The dispatcher whose lanes this waits in.
     [[nodiscard]] std::uint32_t dispatcher_number() const noexcept {
         return traits_.load(std::memory_order_relaxed) >> dispatcher_shift;
@@ -101,7 +109,9 @@ private:
     static constexpr std::size_t line = port::cache_line < 8 ? 8 : port::cache_line;
     alignas(line) std::byte state_[state_size];
 };
-static_assert(port::cache_line != 64 || sizeof(slot) == 256);
+// The model's atomics are larger than what they stand for.
+static_assert(port::cache_line != 64 || sizeof(port::atomic<std::uint32_t>) != 4 ||
+              sizeof(slot) == 256);
 
 struct slot_links {
     [[nodiscard]] static slot* get(const slot& s) noexcept { return load(s, 0); }

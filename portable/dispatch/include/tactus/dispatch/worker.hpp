@@ -83,12 +83,12 @@ private:
 
     // What every send reads, together.
     actor_scheduler& system_;
-    coordinator& order_;  // of its dispatcher
-    worker_lanes* kept_;  // its lanes, or null when it keeps nothing to itself
     dispatcher& home_;
     slot* slot_base_;
-    std::uint32_t first_slot_;  // the slot word of slot 0
+    std::uint32_t first_slot_;    // the slot word of slot 0
+    std::uint32_t plain_traits_;  // of actors whose turn it may keep to itself; no actor's: none
     std::uint32_t dispatcher_number_;
+    worker_lanes* kept_;  // its lanes, or null when it keeps nothing to itself
     worker_lanes lanes_;
     envelope_cache envelopes_;
     slot_cache slots_;
