@@ -10,8 +10,6 @@ namespace {
 
 TACTUS_CHECK_MODULE("worker_lanes");
 
-constexpr std::uint32_t no_priority = 256;  // above all there are
-
 template <class T>
 T* make_array(memory_source& memory, std::uint32_t count) noexcept {
     void* block = memory.allocate(count * sizeof(T), alignof(T));
@@ -30,7 +28,6 @@ worker_lanes::worker_lanes(const options& o) noexcept
       urgent_cells_(make_array<run_ring::cell>(*o.memory, o.ring_capacity)),
       fresh_entries_(make_array<lane_entry>(*o.memory, o.fresh_capacity)),
       later_entries_(make_array<lane_entry>(*o.memory, o.later_capacity)),
-      plain_priority_(o.mode == lane_mode::standard ? default_priority : no_priority),
       suggestion_(o.suggested),
       fresh_(fresh_entries_, o.fresh_capacity),
       later_(later_entries_, o.later_capacity),

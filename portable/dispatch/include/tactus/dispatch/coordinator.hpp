@@ -132,7 +132,7 @@ public:
     /// The common case: ready, default or own priority.
     void submit_ready(slot& s, worker_lanes* from) noexcept {
         const lane_entry e{slots_.number_of(s), ticket::issue(s.ticket(), lane::ready)};
-        if (from == nullptr || s.priority() != from->plain_priority_) [[unlikely]] {
+        if (from == nullptr || s.priority() != default_priority || !standard()) [[unlikely]] {
             push(e, from, {lane::ready, s.priority(), 0});
             return;
         }

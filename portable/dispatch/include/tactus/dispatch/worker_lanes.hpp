@@ -120,8 +120,6 @@ private:
 
     // Owner only.
     lane_entry next_;
-    // Ready work of this priority may take the short way; of none, in parity mode.
-    std::uint32_t plain_priority_;
     std::uint32_t next_streak_ = 0;    // dispatches in a row from next and fresh
     std::uint32_t cancel_streak_ = 0;  // dispatches in a row from cancel
     std::uint32_t timed_streak_ = 0;
