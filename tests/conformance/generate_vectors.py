@@ -86,6 +86,63 @@ for t in vectors["worker_next_task_traces_baseline"] + vectors["certificate_scen
                      "own_test_default16_20c_1r"):
         out.append(f"inline constexpr witness_row witness_of_{t['name']} = {witness(t['certificate'])};")
 
+# lanes in parity mode: what each call gives, the certificate at the end, and the next draw
+LANES = {"cancel": 0, "timed": 1, "ready": 2, "fallback_cancel": 3, "none": 4}
+out += ["", "struct lane_step { int task; std::uint8_t lane; unsigned streak; };  // task -1, lane 4: nothing",
+        "struct lane_trace { const char* name; unsigned limit; bool meet_deadlines; unsigned count; "
+        "const lane_step* steps; witness_row certificate; std::uint64_t next_draw; };"]
+names = []
+for t in vectors["worker_next_task_traces_baseline"] + vectors["certificate_scenarios_from_source_tests"]:
+    steps = t["trace_task_lane_streakafter"]
+    assert t["suggestion"] in ("NoPreference", "MeetDeadlines")
+    array(f"steps_{t['name']}", "lane_step",
+          [f"{{{-1 if task is None else task}, {LANES[lane]}, {streak}}}" for task, lane, streak in steps])
+    meets = "true" if t["suggestion"] == "MeetDeadlines" else "false"
+    names.append(f"{{\"{t['name']}\", {t['cancel_streak_limit']}, {meets}, {len(steps)}, steps_{t['name']}, "
+                 f"{witness(t['certificate'])}, {number(t['rng_next_u64_after']):#x}u}}")
+array("lane_traces", "lane_trace", names)
+out.append("struct draws_row { const char* path; unsigned workers, draws; int task; };")
+array("draws", "draws_row",
+      [f"{{\"{r['path']}\", {r['workers']}, {r['draws']}, {-1 if r['task'] is None else r['task']}}}"
+       for r in vectors["rng_draws_per_next_task_path_baseline"]])
+out.append("struct drain_row { std::uint8_t lane; std::uint64_t seed; unsigned count; std::uint8_t order[8]; };")
+array("drains", "drain_row",
+      [f"{{{LANES[r['lane']]}, {r['seed']}, {r['tasks']}, {{{', '.join(map(str, r['order']))}}}}}"
+       for r in vectors["tie_break_drain_orders"]])
+out.append("struct tie_row { std::uint64_t hint, count, index; };")
+array("ties", "tie_row",
+      [f"{{{number(r['hint']):#x}u, {r['count']}, {r['index']}}}" for r in vectors["tie_break_index"]])
+out.append("struct scan_row { std::uint32_t worker, workers, start[6]; std::uint8_t victims[6][7]; };")
+scans = []
+for r in vectors["steal_scan_order_fresh_rng"]:
+    assert len(r["scans"]) == 6
+    starts = ", ".join(str(s["start"]) for s in r["scans"])
+    victims = ", ".join(f"{{{', '.join(map(str, s['victim_worker']))}}}" for s in r["scans"])
+    scans.append(f"{{{r['worker']}, {r['workers']}, {{{starts}}}, {{{victims}}}}}")
+array("scans", "scan_row", scans)
+out.append("struct turn { std::uint8_t worker; int task; };")
+out.append("struct turns_row { unsigned workers, count; const turn* turns; std::uint64_t witness[4], next_draw[4]; };")
+names = []
+for r in vectors["multi_worker_round_robin_baseline"]:
+    name = f"turns_of_{r['workers']}"
+    array(name, "turn", [f"{{{w}, {-1 if task is None else task}}}" for w, task in r["trace_worker_task"]])
+    assert "12 ready tasks 0..11 prio 100 in worker 0" in r["setup"]
+    names.append(f"{{{r['workers']}, {len(r['trace_worker_task'])}, {name}, {{{', '.join(u64(r['witness']))}}}, "
+                 f"{{{', '.join(u64(r['rng_next_u64_after']))}}}}}")
+array("round_robin", "turns_row", names)
+out.append("struct lab_step { std::uint64_t step; std::uint8_t worker; int task; std::uint8_t lane; };")
+out.append("struct lab_row { std::uint64_t seed; unsigned workers, tasks, count; const lab_step* steps; "
+           "std::uint64_t certificate; };")
+names = []
+for r in vectors["lab_scheduler_traces_baseline"]:
+    name = f"lab_{r['seed']}_{r['workers']}"
+    steps = r["trace_step_worker_task_lane"]
+    array(name, "lab_step", [f"{{{step}, {worker}, {task}, {dict(Ready=2, Stolen=3)[lane]}}}"
+                             for step, worker, task, lane in steps])
+    names.append(f"{{{r['seed']}, {r['workers']}, {r['tasks']}, {len(steps)}, {name}, "
+                 f"{number(r['schedule_certificate']):#x}u}}")
+array("lab", "lab_row", names)
+
 # timer wheel traces
 out += ["", "enum class op : std::uint8_t { insert, cancel, advance, next_deadline, end };",
         "struct trace_op {", "    op what;", "    std::uint8_t timer;        // insert, cancel",

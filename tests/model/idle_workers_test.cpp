@@ -60,6 +60,22 @@ private:
     [[nodiscard]] bool stale(lane_entry) const noexcept override { return false; }
 };
 
+/// Work in lanes of a worker that nobody else may take from, made by somebody else (LN-5); in the
+/// queue of parity mode, so that both ways of putting something into lanes are seen.
+struct pinned_work final : private tactus::stale_test {
+    static constexpr bool pinned = true;
+    scenario::model_memory memory;
+    tactus::lane_set lanes{
+        {.memory = &memory, .stale = this, .queue_capacity = 2, .heap_capacity = 1}};
+
+    void make(unsigned number) { lanes.push_newest({number, number}); }
+    [[nodiscard]] bool any() const { return !lanes.empty(); }
+    unsigned take() { return lanes.pop_newest().ticket; }
+
+private:
+    [[nodiscard]] bool stale(lane_entry) const noexcept override { return false; }
+};
+
 /// Tasks.
 struct task_work {
     struct nothing final : tactus::task {
@@ -83,7 +99,10 @@ public:
     void make(unsigned number) {
         payload[number].write(number);
         queue.make(number);
-        idle.work_made();
+        if constexpr (requires { Work::pinned; })
+            idle.work_made_for(places[0]);
+        else
+            idle.work_made();
     }
 
     /// Takes work until it has done `share` of it; sleeps when there is none.
@@ -159,6 +178,19 @@ TACTUS_MODEL_TEST(idle_workers, LN7_work_in_lanes_while_a_worker_goes_to_sleep,
 TACTUS_MODEL_TEST(idle_workers, LN7_a_task_while_a_worker_goes_to_sleep,
                   scenario::every_interleaving()) {
     a_maker_and_a_sleeper<task_work>(1);
+}
+TACTUS_MODEL_TEST(idle_workers, LN7_pinned_work_while_its_worker_goes_to_sleep,
+                  scenario::every_interleaving()) {
+    a_maker_and_a_sleeper<pinned_work>(1);
+}
+// LN-5: also while another wakes it for other work, and that somebody searches does not count.
+TACTUS_MODEL_TEST(idle_workers, LN7_pinned_work_of_one_that_is_woken_by_another,
+                  scenario::preempted(2)) {
+    rig<pinned_work> r;
+    model::require(r.idle.start_search(4));
+    model::thread worker([&] { r.work(0, 1, 0); });
+    model::thread other([&] { r.idle.wake_all(); });
+    r.make(1);
 }
 TACTUS_MODEL_TEST(idle_workers, LN7_twice_in_a_ring, scenario::preempted(3)) {
     a_maker_and_a_sleeper<ring_work>(2);

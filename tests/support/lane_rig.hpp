@@ -37,6 +37,8 @@ public:
         tactus::load_probe* load = nullptr;
         tactus::kernel_events* events = nullptr;
         bool certify = false;
+        tactus::lane_mode mode = tactus::lane_mode::standard;
+        tactus::suggestion suggested = tactus::suggestion::no_preference;
     };
 
     lane_rig() noexcept : lane_rig(options{}) {}
@@ -57,6 +59,7 @@ public:
                   .timed_streak_limit = o.timed_limit,
                   .queue_capacity = rig_slots,
                   .keyed_capacity = rig_slots,
+                  .mode = o.mode,
                   .certify_schedule = o.certify}) {
         for (std::uint32_t i = 0; i < o.workers; ++i) {
             lanes_[i].emplace(tactus::worker_lanes::options{.memory = &memory_,
@@ -67,7 +70,9 @@ public:
                                                             .keyed_capacity = 8,
                                                             .number = i,
                                                             .shared = o.workers > 1,
-                                                            .seed = o.seed + i,
+                                                            .seed = seed_of(o, i),
+                                                            .mode = o.mode,
+                                                            .suggested = o.suggested,
                                                             .cancel_streak_limit = o.cancel_limit});
             order_.add_worker(*lanes_[i]);
         }
@@ -93,7 +98,11 @@ public:
               tactus::worker_lanes* from = nullptr) noexcept {
         const auto hint = place.where == tactus::lane::cancel ? tactus::schedule_hint::system
                                                               : tactus::schedule_hint::user;
+        const bool pinned = at(n).pinned();
+        const std::uint32_t home = pinned ? at(n).home() : 0;
         at(n).set_traits(place.priority, at(n).fresh());
+        if (pinned)
+            at(n).pin_to(home);
         EXPECT_TRUE(at(n).state().request_schedule(hint));
         order_.submit(at(n), from, place);
     }
@@ -141,6 +150,11 @@ public:
     }
 
 private:
+    // The vectors' workers are seeded with their numbers.
+    [[nodiscard]] static std::uint64_t seed_of(const options& o, std::uint32_t worker) noexcept {
+        return o.mode == tactus::lane_mode::standard ? o.seed : worker;
+    }
+
     static constexpr std::size_t heap_size = board::roomy ? 64 * 1024 : 7 * 1024;
     [[nodiscard]] static std::byte* heap() noexcept {
         alignas(16) static std::byte bytes[heap_size];

@@ -78,7 +78,7 @@ private:
     }
 
     std::span<std::byte> bytes_;
-    block blocks_[48];
+    block blocks_[64];
 };
 
 }  // namespace tactus_test

@@ -57,7 +57,9 @@ worker::worker(actor_scheduler& system, dispatcher& home, const worker_lanes::op
       home_(home),
       slot_base_(system.slots().shared().data()),
       first_slot_(system.system_number() << mailbox_index::slot_bits),
-      plain_traits_(shared_queue ? ~0U : slot::plain_traits(home.number())),
+      plain_traits_(shared_queue || lanes.mode != lane_mode::standard
+                        ? ~0U
+                        : slot::plain_traits(home.number())),
       dispatcher_number_(home.number()),
       kept_(shared_queue ? nullptr : &lanes_),
       lanes_(lanes),

@@ -3,6 +3,7 @@
 // The slow half of choosing what runs next; the order is written in the header.
 #include <tactus/dispatch/coordinator.hpp>
 
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -21,9 +22,12 @@ coordinator::coordinator(const options& o) noexcept
       tasks_(o.tasks),
       worker_capacity_(o.worker_count),
       cancel_streak_limit_(o.cancel_streak_limit > 0 ? o.cancel_streak_limit : 1),
-      timed_streak_limit_(o.timed_streak_limit),
+      timed_streak_limit_(o.mode == lane_mode::standard
+                              ? o.timed_streak_limit
+                              : std::numeric_limits<std::uint32_t>::max()),
       next_streak_limit_(o.next_streak_limit),
       steal_batch_(o.steal_batch > 0 ? o.steal_batch : 1),
+      mode_(o.mode),
       certify_schedule_(o.certify_schedule),
       every_dispatch_reads_clock_(o.time != nullptr && o.time->kind() == clock_kind::deterministic),
       global_({.memory = o.memory,
@@ -49,7 +53,7 @@ void coordinator::add_worker(worker_lanes& w) noexcept {
 
 void coordinator::prepare(worker_lanes& w) const noexcept {
     w.set(worker_lanes::always_slowly,
-          advice_ != nullptr || certify_schedule_ || every_dispatch_reads_clock_);
+          advice_ != nullptr || certify_schedule_ || every_dispatch_reads_clock_ || !standard());
 }
 
 void coordinator::set_visitor(worker_lanes& w) noexcept {
@@ -179,8 +183,7 @@ bool coordinator::withdraw_signal(waker& w) noexcept {
 // ---- submitting
 
 void coordinator::made_work() noexcept {
-    if (waiter_.load(signal.seq_cst()) != nullptr) [[unlikely]]
-        wake_waiter();
+    tell_waiter();
     idle_.work_made();
 }
 
@@ -209,9 +212,45 @@ void coordinator::look_for_system(lane_entry e, worker_lanes* from) noexcept {
         promote(s, from);
 }
 
+// LN-5: a pinned mailbox waits at home, whoever made it ready and in whichever lane.
+void coordinator::push_pinned(lane_entry e, slot& s, worker_lanes* from,
+                              const lane_place& place) noexcept {
+    TACTUS_CHECK(6, s.home() < worker_count_);
+    worker_lanes& owner = *workers_[s.home()];
+    if (standard())
+        owner.pinned_.push(e, place);
+    else if (place.where == lane::ready)
+        owner.pinned_.push_newest(e);
+    else
+        owner.keyed_.push(e, place);
+    if (place.where != lane::cancel)
+        look_for_system(e, from);
+    if (from == &owner)
+        return;
+    tell_waiter();
+    idle_.work_made_for(owner.sleeper_);
+}
+
+void coordinator::push_apart(lane_entry e, slot& s, worker_lanes& w) noexcept {
+    if (s.pinned())
+        push_pinned(e, s, &w, {lane::ready, s.priority(), 0});
+    else
+        push_fresh(e, w);
+}
+
 void coordinator::push(lane_entry e, worker_lanes* from, const lane_place& place) noexcept {
+    if (slot& s = slots_.at(e.slot); s.pinned()) [[unlikely]] {
+        push_pinned(e, s, from, place);
+        return;
+    }
+    if (!standard() && from != nullptr) [[unlikely]] {
+        parity_push(e, *from, place);
+        return;
+    }
     if (from == nullptr) {
-        global_.push(e, place);
+        // Parity: who comes from outside is served in order, whatever its priority.
+        global_.push(
+            e, standard() ? place : lane_place{place.where, default_priority, place.deadline});
         if (place.where != lane::cancel)
             look_for_system(e, from);
         made_work();
@@ -292,7 +331,7 @@ void coordinator::requeue(slot& s, worker_lanes* from) noexcept {
         return;
     }
     // Who has had a run waits behind what came from outside meanwhile.
-    if (from != nullptr && global_.ready_count() != 0) [[unlikely]]
+    if (from != nullptr && (global_.ready_count() != 0 || mode_ == lane_mode::parity)) [[unlikely]]
         from = nullptr;
     push({slots_.number_of(s), ticket::issue(s.ticket(), lane::ready)}, from,
          {lane::ready, s.priority(), 0});
@@ -328,17 +367,6 @@ bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& resu
 }
 
 // ---- choosing
-
-template <class Pop>
-slot* coordinator::first_current(worker_lanes& w, Pop&& pop) noexcept {
-    for (;;) {
-        const lane_entry e = pop();
-        if (!e.valid())
-            return nullptr;
-        if (slot* s = claim(e, w))
-            return s;
-    }
-}
 
 std::uint32_t coordinator::effective_limit(worker_lanes& w) noexcept {
     std::uint32_t limit = cancel_streak_limit_;
@@ -376,7 +404,8 @@ slot* coordinator::next_slowly(worker_lanes& w) noexcept {
     }
     slot* s = nullptr;
     bool cancel_allowed = true;
-    if (w.is(worker_lanes::local_urgent) || w.cancel_streak_ != 0 || global_.urgent()) {
+    if (w.is(worker_lanes::local_urgent) || w.cancel_streak_ != 0 || global_.urgent() ||
+        w.pinned_.urgent_hint() != 0 || !standard()) {
         cancel_allowed = w.cancel_streak_ < effective_limit(w);
         if (!cancel_allowed)
             ++w.certificate_.fairness_yields;
@@ -393,8 +422,10 @@ slot* coordinator::next_slowly(worker_lanes& w) noexcept {
         if (s != nullptr)
             ++w.certificate_.fallback_cancel_dispatches;
     }
+    if (s == nullptr && mode_ == lane_mode::lab)
+        s = lab_steal(w);
     // Before there is nothing to do: a timer may be due that nobody has looked for.
-    if (s == nullptr && timers_ != nullptr && run_due_timers()) {
+    if (s == nullptr && timers_ != nullptr && standard() && run_due_timers()) {
         s = next_urgent(w, true);
         if (s == nullptr)
             s = next_ready(w);
@@ -436,6 +467,8 @@ void coordinator::deadline_added(worker_lanes* from) noexcept {
 }
 
 slot* coordinator::next_urgent(worker_lanes& w, bool cancel_allowed) noexcept {
+    if (!standard())
+        return parity_urgent(w, cancel_allowed);
     const bool timed_first = w.suggestion_ == suggestion::meet_deadlines;
     slot* s = nullptr;
     if (cancel_allowed && !timed_first && (s = next_cancel(w)) != nullptr)
@@ -445,12 +478,17 @@ slot* coordinator::next_urgent(worker_lanes& w, bool cancel_allowed) noexcept {
         return s;
     if (cancel_allowed && timed_first && (s = next_cancel(w)) != nullptr)
         return s;
-    w.set(worker_lanes::local_urgent, !w.urgent_.looks_empty() || w.keyed_.urgent());
+    w.set(worker_lanes::local_urgent,
+          !w.urgent_.looks_empty() || w.keyed_.urgent() || w.pinned_.urgent());
     return nullptr;
 }
 
 slot* coordinator::next_cancel(worker_lanes& w) noexcept {
+    if (!standard())
+        return parity_cancel(w);
     slot* s = first_current(w, [&] { return global_.pop(lane::cancel); });
+    if (s == nullptr)
+        s = first_current(w, [&] { return w.pinned_.pop(lane::cancel); });
     // The worker's own: higher priorities, the plain queue, lower priorities.
     if (s == nullptr && w.keyed_.cancel_count() != 0)
         s = first_current(w, [&] { return w.keyed_.pop_preferred(lane::cancel); });
@@ -462,10 +500,16 @@ slot* coordinator::next_cancel(worker_lanes& w) noexcept {
 }
 
 slot* coordinator::next_timed(worker_lanes& w) noexcept {
-    // Earliest deadline first, wherever it waits; of equals the one from outside.
+    // Earliest deadline first, wherever it waits; of equals the one from outside, then the worker's
+    // own, then what is pinned.
     slot* s = first_current(w, [&] {
         const bool outside = global_.timed_count() != 0;
         const bool own = w.keyed_.timed_count() != 0;
+        if (w.pinned_.timed_count() != 0) [[unlikely]] {
+            const std::int64_t at = w.pinned_.earliest_deadline();
+            if (at < global_.earliest_deadline() && at < w.keyed_.earliest_deadline())
+                return w.pinned_.pop(lane::timed);
+        }
         if (outside && (!own || global_.earliest_deadline() <= w.keyed_.earliest_deadline())) {
             // Another worker may have been quicker.
             if (const lane_entry e = global_.pop(lane::timed); e.valid())
@@ -497,18 +541,26 @@ void coordinator::note_deadline(slot& s, worker_lanes& w) noexcept {
 
 bool coordinator::ready_waits(const worker_lanes& w) const noexcept {
     return w.next_.valid() || !w.fresh_.empty() || !w.ring_.looks_empty() ||
-           w.keyed_.ready_count() != 0 || global_.ready_count() != 0;
+           w.keyed_.ready_count() != 0 || global_.ready_count() != 0 ||
+           w.pinned_.ready_count() != 0;
 }
 
 slot* coordinator::next_ready(worker_lanes& w) noexcept {
+    if (!standard())
+        return parity_ready(w);
     slot* s = nullptr;
     if (w.is(worker_lanes::local_keyed)) {
         s = first_current(w, [&] { return w.keyed_.pop_preferred(lane::ready); });
         if (s != nullptr)
             return dispatched(s, w, lane::ready);
     }
-    if (w.step_ % global_interval == 0 && (s = next_global(w)) != nullptr)
-        return s;
+    if (w.step_ % global_interval == 0) {
+        // In turn, so that neither can hold up the other.
+        const bool pinned_first = w.step_ % (2 * global_interval) != 0;
+        if ((s = pinned_first ? next_pinned(w) : next_global(w)) != nullptr ||
+            (s = pinned_first ? next_global(w) : next_pinned(w)) != nullptr)
+            return s;
+    }
     if ((s = next_plain(w)) != nullptr)
         return dispatched(s, w, lane::ready);
     if (w.is(worker_lanes::local_keyed)) {
@@ -517,13 +569,18 @@ slot* coordinator::next_ready(worker_lanes& w) noexcept {
             return dispatched(s, w, lane::ready);
         w.set(worker_lanes::local_keyed, false);
     }
-    if ((s = next_global(w)) != nullptr)
+    if ((s = next_pinned(w)) != nullptr || (s = next_global(w)) != nullptr)
         return s;
     return w.shared_ ? steal(w) : nullptr;
 }
 
 slot* coordinator::next_global(worker_lanes& w) noexcept {
     slot* s = first_current(w, [&] { return global_.pop(lane::ready); });
+    return s == nullptr ? nullptr : dispatched(s, w, lane::ready);
+}
+
+slot* coordinator::next_pinned(worker_lanes& w) noexcept {
+    slot* s = first_current(w, [&] { return w.pinned_.pop(lane::ready); });
     return s == nullptr ? nullptr : dispatched(s, w, lane::ready);
 }
 
@@ -537,20 +594,16 @@ slot* coordinator::steal(worker_lanes& w) noexcept {
     }
     if (!any)
         return nullptr;
-    const auto others = visits(w) ? worker_count_ : worker_count_ - 1;
-    const auto start = static_cast<std::uint32_t>(w.rng_.below(others));
-    // The others in ascending order, w left out, circular from the drawn one.
-    const auto victim = [&](std::uint32_t i) -> worker_lanes& {
-        const std::uint32_t at = (start + i) % others;
-        return *workers_[at < w.number_ ? at : at + 1];
-    };
+    const std::uint32_t others = others_of(w);
+    const auto start =
+        static_cast<std::uint32_t>(w.streams_[random_stream::scheduling].below(others));
     for (std::uint32_t i = 0; i < others; ++i) {
-        if (slot* s = steal_from(victim(i), w))
+        if (slot* s = steal_from(*workers_[victim_number(w.number_, start, i, others)], w))
             return dispatched(s, w, lane::ready, true);
     }
     // Work of a worker that is held up in a handler must not wait for it: take one.
     for (std::uint32_t i = 0; i < others; ++i) {
-        worker_lanes& v = victim(i);
+        worker_lanes& v = *workers_[victim_number(w.number_, start, i, others)];
         slot* s = nullptr;
         v.urgent_.steal_half(1, [&](lane_entry e) { s = claim(e, w); });
         if (s == nullptr)
@@ -572,7 +625,7 @@ slot* coordinator::steal(worker_lanes& w) noexcept {
     return nullptr;
 }
 
-slot* coordinator::steal_from(worker_lanes& victim, worker_lanes& w) noexcept {
+slot* coordinator::steal_from(worker_lanes& other, worker_lanes& w) noexcept {
     // The first that counts runs now; the others keep their order in our own ring.
     slot* first = nullptr;
     const auto keep = [&](lane_entry e) {
@@ -582,15 +635,15 @@ slot* coordinator::steal_from(worker_lanes& victim, worker_lanes& w) noexcept {
             push_ring(e, w);
     };
     const std::uint32_t room = visits(w) ? 1 : w.ring_.capacity() - w.ring_.size();
-    while (victim.ring_.steal_half(room, keep) != 0 && first == nullptr) {
+    while (other.ring_.steal_half(room, keep) != 0 && first == nullptr) {
         // All of them were left behind.
     }
     if (first != nullptr)
         return first;
     if (visits(w))
-        return first_current(w, [&] { return victim.keyed_.try_pop(lane::ready); });
+        return first_current(w, [&] { return other.keyed_.try_pop(lane::ready); });
     for (std::uint32_t n = 0; n < steal_batch_; ++n) {
-        const lane_entry e = victim.keyed_.try_pop(lane::ready);
+        const lane_entry e = other.keyed_.try_pop(lane::ready);
         if (!e.valid())
             break;
         if (first == nullptr)
@@ -626,18 +679,20 @@ slot* coordinator::dispatched(slot* s, worker_lanes& w, lane from, bool stolen) 
         w.timed_streak_ = 0;
         break;
     }
+    w.last_lane_ = stolen ? lane_stolen : static_cast<std::uint8_t>(from);
     if (certify_schedule_) [[unlikely]]
-        w.schedule_.add(slots_.number_of(*s), s->generation(),
-                        stolen ? lane_stolen : static_cast<std::uint8_t>(from), w.step_);
+        w.schedule_.add(slots_.number_of(*s), s->generation(), w.last_lane_, w.step_);
     return s;
 }
 
 // ---- waiting
 
 bool coordinator::has_work(const worker_lanes* w) const noexcept {
+    if (!standard())
+        return parity_has_work(w);
     if (!global_.empty() || (tasks_ != nullptr && !tasks_->empty()))
         return true;
-    if (w != nullptr && (w->next_.valid() || !w->fresh_.empty()))
+    if (w != nullptr && (w->next_.valid() || !w->fresh_.empty() || !w->pinned_.empty()))
         return true;
     for (std::uint32_t i = 0; i < worker_count_; ++i) {
         const worker_lanes& other = *workers_[i];
@@ -648,7 +703,7 @@ bool coordinator::has_work(const worker_lanes* w) const noexcept {
 }
 
 void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept {
-    constexpr unsigned spins = 100;
+    const unsigned spins = standard() ? 100 : 8;
     constexpr unsigned yields = 2;
     w.cancel_streak_ = 0;
     // After a wake by the time there is what the timer made, or nothing: no search (LN-11).
@@ -682,6 +737,8 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
             timeout = left > 0 ? left : 0;
         }
     }
+    if (!standard())
+        timeout = parity_timeout(w, timeout);
     searches = idle_.sleep(w.sleeper_, timeout);
     w.set(worker_lanes::searching, searches);
     w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);

@@ -34,6 +34,7 @@ dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
     void* block = memory_.allocate(worker_count_ * sizeof(worker*), alignof(worker*));
     TACTUS_CHECK(1, block != nullptr);
     workers_ = ::new (block) worker*[worker_count_];
+    // DT-4: each dispatcher has a seed of its own; positions below are those of its streams.
     worker_lanes::options lanes{.memory = o.memory,
                                 .stale = &order_.staleness(),
                                 .ring_capacity = o.ring_capacity,
@@ -42,27 +43,25 @@ dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
                                 .keyed_capacity = o.keyed_capacity,
                                 .number = 0,
                                 .shared = o.worker_count > 1 || o.visited,
-                                .seed = 0,
+                                .seed = split_mix(o.seed, std::uint64_t{o.number} << 40),
                                 .cancel_streak_limit = o.cancel_streak_limit};
     for (std::uint32_t i = 0; i < worker_count_; ++i) {
         lanes.number = i;
-        lanes.seed = mixed(o.seed, i);
         workers_[i] = make<worker>(memory_, system, *this, lanes, o.shared_queue);
         order_.add_worker(workers_[i]->lanes());
     }
     if (lanes.shared)
-        make_visitor(lanes, o.seed);
+        make_visitor(lanes);
     order_.set_visitor(visitor_ != nullptr ? *visitor_ : workers_[0]->lanes());
 }
 
 // CO-1: lanes that keep nothing, so the smallest there are.
-void dispatcher::make_visitor(worker_lanes::options o, std::uint64_t seed) noexcept {
+void dispatcher::make_visitor(worker_lanes::options o) noexcept {
     o.ring_capacity = 1;
     o.fresh_capacity = 1;
     o.later_capacity = 1;
     o.keyed_capacity = 1;
     o.number = worker_count_;
-    o.seed = mixed(seed, worker_count_);
     visitor_ = make<worker_lanes>(memory_, o);
 }
 

@@ -41,6 +41,18 @@ bool idle_workers::wake_one() noexcept {
     return true;
 }
 
+void idle_workers::work_made_for(sleeper& s) noexcept {
+    if (word_.load(idle.seq_cst()) < one_sleeping)
+        return;  // it looks at its queues before it sleeps
+    {
+        const port::lock_guard held(mutex_);
+        if (!s.listed)
+            return;  // awake, or being woken: it looks
+        word_.fetch_sub(unlist(s) - one_searching, std::memory_order_relaxed);
+    }
+    wake(s);
+}
+
 bool idle_workers::prepare_sleep(sleeper& s, bool searching, bool takes_time) noexcept {
     const port::lock_guard held(mutex_);
     s.below = top_;

@@ -22,6 +22,7 @@ const char* name_of(lane l) noexcept {
 
 lane_set::lane_set(const options& o) noexcept
     : stale_(*o.stale),
+      keyed_only_(o.keyed_only),
       cancel_queue_(*o.memory, o.queue_capacity),
       ready_queue_(*o.memory, o.queue_capacity),
       cancel_heap_(*o.memory, o.heap_capacity),
@@ -35,7 +36,7 @@ void lane_set::push(lane_entry e, const lane_place& place) noexcept {
         timed_heap_.push({place.deadline, next_number_++, e}, is_stale);
     } else {
         const bool cancel = place.where == lane::cancel;
-        if (place.priority == default_priority)
+        if (place.priority == default_priority && !keyed_only_)
             (cancel ? cancel_queue_ : ready_queue_).push(e, is_stale);
         else
             (cancel ? cancel_heap_ : ready_heap_)
@@ -97,11 +98,82 @@ lane_entry lane_set::pop_locked(lane from) noexcept {
         e = pop_merged(ready_queue_, ready_heap_);
         break;
     }
+    count_popped(from);
+    return e;
+}
+
+void lane_set::count_popped(lane from) noexcept {
     // Relaxed: a count seen too high only makes somebody look in vain.
     if (from != lane::ready)
         urgent_.store(size_locked(lane::cancel) + size_locked(lane::timed),
                       std::memory_order_relaxed);
     counts_[static_cast<std::size_t>(from)].store(size_locked(from), std::memory_order_relaxed);
+}
+
+// ---- parity mode
+
+lane_entry lane_set::pop_equal(lane from, std::uint64_t hint, std::int64_t now) noexcept {
+    if (look(counts_[static_cast<std::size_t>(from)]) == 0)
+        return {};
+    const port::lock_guard held(mutex_);
+    return pop_equal_locked(from, hint, now);
+}
+
+lane_entry lane_set::try_pop_equal(lane from, std::uint64_t hint, std::int64_t now) noexcept {
+    if (look(counts_[static_cast<std::size_t>(from)]) == 0 || !mutex_.try_lock())
+        return {};
+    const lane_entry e = pop_equal_locked(from, hint, now);
+    mutex_.unlock();
+    return e;
+}
+
+lane_entry lane_set::pop_equal_locked(lane from, std::uint64_t hint, std::int64_t now) noexcept {
+    const auto is_stale = [this](lane_entry e) { return stale_.stale(e); };
+    if (from == lane::timed) {
+        // One that is left behind must not hide what is due.
+        while (!timed_heap_.empty() && is_stale(timed_heap_.top().entry))
+            (void)timed_heap_.pop();
+    }
+    lane_heap& heap = from == lane::cancel  ? cancel_heap_
+                      : from == lane::timed ? timed_heap_
+                                            : ready_heap_;
+    lane_entry e;
+    if (from != lane::timed || (!heap.empty() && heap.top().key <= now))
+        e = heap.pop_equal(hint, is_stale);
+    count_popped(from);
+    return e;
+}
+
+std::uint32_t lane_set::try_share(std::uint32_t batch) noexcept {
+    if (ready_count() == 0 || !mutex_.try_lock())
+        return 0;
+    const std::uint32_t size = ready_heap_.size();
+    mutex_.unlock();
+    if (size == 0)
+        return 0;
+    const std::uint32_t half = size / 2 < batch ? size / 2 : batch;
+    return half > 0 ? half : 1;
+}
+
+void lane_set::push_plain(lane_entry e, bool front) noexcept {
+    const auto is_stale = [this](lane_entry other) { return stale_.stale(other); };
+    const port::lock_guard held(mutex_);
+    if (front)
+        ready_queue_.push_front(e, is_stale);
+    else
+        ready_queue_.push(e, is_stale);
+    counts_[static_cast<std::size_t>(lane::ready)].store(size_locked(lane::ready),
+                                                         queued.seq_cst());
+}
+
+lane_entry lane_set::pop_plain(bool newest) noexcept {
+    if (ready_count() == 0)
+        return {};
+    const port::lock_guard held(mutex_);
+    if (ready_queue_.empty())
+        return {};
+    const lane_entry e = newest ? ready_queue_.pop_newest() : ready_queue_.pop();
+    count_popped(lane::ready);
     return e;
 }
 
@@ -111,7 +183,7 @@ lane_entry lane_set::pop_merged(entry_queue& plain, lane_heap& keyed) noexcept {
     return plain.empty() ? lane_entry{} : plain.pop();
 }
 
-std::int64_t lane_set::earliest_deadline() noexcept {
+std::int64_t lane_set::earliest_deadline() const noexcept {
     if (timed_count() == 0)
         return std::numeric_limits<std::int64_t>::max();
     const port::lock_guard held(mutex_);

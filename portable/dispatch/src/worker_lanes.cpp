@@ -28,9 +28,10 @@ worker_lanes::worker_lanes(const options& o) noexcept
       urgent_cells_(make_array<run_ring::cell>(*o.memory, o.ring_capacity)),
       fresh_entries_(make_array<lane_entry>(*o.memory, o.fresh_capacity)),
       later_entries_(make_array<lane_entry>(*o.memory, o.later_capacity)),
+      suggestion_(o.suggested),
       fresh_(fresh_entries_, o.fresh_capacity),
       later_(later_entries_, o.later_capacity),
-      rng_(o.seed),
+      streams_(o.seed, o.number),
       number_(o.number),
       shared_(o.shared),
       ring_(ring_cells_, o.ring_capacity, o.shared),
@@ -38,7 +39,14 @@ worker_lanes::worker_lanes(const options& o) noexcept
       keyed_({.memory = o.memory,
               .stale = o.stale,
               .queue_capacity = 1,
-              .heap_capacity = o.keyed_capacity}) {
+              .heap_capacity = o.keyed_capacity,
+              .keyed_only = o.mode != lane_mode::standard}),
+      pinned_({.memory = o.memory,
+               .stale = o.stale,
+               .queue_capacity = o.pinned_capacity,
+               .heap_capacity = o.pinned_capacity}) {
+    if (o.mode != lane_mode::standard)
+        streams_[random_stream::scheduling] = det_rng(o.seed);
     certificate_.base_limit = o.cancel_streak_limit;
     certificate_.effective_limit = o.cancel_streak_limit;
     certificate_.adaptive_current_limit = o.cancel_streak_limit;

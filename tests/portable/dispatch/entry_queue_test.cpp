@@ -105,3 +105,22 @@ TEST(entry_queue, does_not_ask_who_is_stale_while_there_is_room_or_memory) {
     EXPECT_FALSE(asked);
     EXPECT_EQ(queue.size(), 20u);
 }
+
+// DT-3: the deque of parity mode.
+TEST(entry_queue, takes_and_gives_at_both_ends) {
+    tactus_test::test_memory memory(bytes);
+    entry_queue queue(memory, 2);
+    queue.push({2, 1}, never);
+    queue.push({3, 1}, never);
+    queue.push_front({1, 1}, never);  // grows
+    queue.push_front({0, 1}, never);
+    EXPECT_EQ(queue.size(), 4u);
+    EXPECT_EQ(queue.pop_newest().slot, 3u);
+    EXPECT_EQ(queue.pop().slot, 0u);
+    EXPECT_EQ(queue.pop().slot, 1u);
+    EXPECT_EQ(queue.pop_newest().slot, 2u);
+    EXPECT_TRUE(queue.empty());
+    queue.push_front({9, 1}, never);
+    EXPECT_EQ(queue.pop_newest().slot, 9u);
+    EXPECT_TRUE(queue.empty());
+}

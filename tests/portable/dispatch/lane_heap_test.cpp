@@ -99,3 +99,51 @@ TEST(lane_heap, drops_stale_entries_when_it_cannot_grow) {
     for (const std::uint32_t n : {9u, 3u, 0u})
         EXPECT_EQ(heap.pop().entry.slot, n);
 }
+
+// DT-3: of the first and its equals, in the order they came, the one at the hint; stale ones do not
+// count, and the others keep their places.
+TEST(lane_heap, chooses_among_equals_as_a_search_would) {
+    constexpr auto odd_ticket = [](lane_entry e) { return e.ticket % 2 != 0; };
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        tactus_test::test_memory memory(bytes);
+        lane_heap heap(memory, 4);
+        static model expected;
+        expected.count = 0;
+        tactus::det_rng rng(seed);
+        std::uint32_t number = 0;
+        for (unsigned i = 0; i < tactus_test::board::random_operations / 10; ++i) {
+            if (rng.below(100) < 55 && expected.count < model_max / 2) {
+                const bool stale = rng.below(4) == 0;
+                const keyed_entry e{
+                    static_cast<std::int64_t>(rng.below(3)), number, {number, stale ? 1u : 2u}};
+                ++number;
+                heap.push(e, never);
+                expected.push(e);
+                continue;
+            }
+            // Everything of the least key that is not stale, in order.
+            keyed_entry equals[model_max];
+            unsigned count = 0;
+            while (expected.count > 0) {
+                const keyed_entry e = expected.pop();
+                if (odd_ticket(e.entry))
+                    continue;
+                if (count > 0 && e.key != equals[0].key) {
+                    expected.push(e);
+                    break;
+                }
+                equals[count++] = e;
+            }
+            const std::uint64_t hint = rng.next_u64();
+            const lane_entry found = heap.pop_equal(hint, odd_ticket);
+            ASSERT_EQ(found.valid(), count > 0);
+            for (unsigned k = 0; k < count; ++k) {
+                if (k == hint % count) {
+                    ASSERT_EQ(found.slot, equals[k].entry.slot);
+                } else {
+                    expected.push(equals[k]);
+                }
+            }
+        }
+    }
+}

@@ -148,11 +148,11 @@ TEST(lane_stealing, the_same_seed_scans_the_others_in_the_same_order) {
     EXPECT_GT(different, 10u);
 }
 
-// sc-steal-001: circular, in ascending order from the drawn start, oneself left out.
+// sc-steal-001, DT-5: circular, in ascending order from the drawn start, oneself left out.
 TEST(lane_stealing, victims_are_scanned_in_a_circle) {
     for (unsigned thief = 0; thief < 4; ++thief) {
         lane_rig rig({.workers = 4, .seed = 3});
-        tactus::det_rng expected(3 + thief);  // the thief's own stream
+        tactus::det_rng expected(tactus::stream_seed(3, thief));  // the thief's own stream
         for (unsigned round = 0; round < 8; ++round) {
             // One victim has work, so a draw is made; the others are found empty.
             for (unsigned v = 0; v < 4; ++v) {
@@ -173,12 +173,12 @@ TEST(lane_stealing, victims_are_scanned_in_a_circle) {
     }
 }
 
-// LN-4: nothing is drawn on an idle pass.
+// LN-4, DT-4: nothing is drawn on an idle pass.
 TEST(lane_stealing, idle_passes_draw_nothing) {
     lane_rig rig({.workers = 3, .seed = 9});
     for (unsigned i = 0; i < 100; ++i)
         EXPECT_TRUE(rig.idle(1));
-    tactus::det_rng expected(9 + 1);
+    tactus::det_rng expected(tactus::stream_seed(9, 1));
     for (unsigned round = 0; round < 6; ++round) {
         for (const unsigned v : {0u, 2u}) {
             rig.ready(v, &rig.worker(v));

@@ -44,6 +44,7 @@ TEST(timer_wheel_order, deadlines_come_out_sorted_whatever_the_order_of_registra
 }
 
 // TW-1, TW-2: one deadline, registered from farther and farther near: through level 3, 2, 1 and 0.
+// DT-5: deadline tick, then sequence.
 TEST(timer_wheel_order, one_deadline_keeps_its_order_across_every_cascade_level) {
     rig().make();
     const tick deadline = 2 * two_24 + 3 * 65'536 + 5 * 256 + 7;
@@ -64,6 +65,7 @@ TEST(timer_wheel_order, one_deadline_keeps_its_order_across_every_cascade_level)
 }
 
 // TW-1, TW-2, TW-8: the same, beginning in overflow.
+// DT-5: deadline tick, then sequence.
 TEST(timer_wheel_order, one_deadline_keeps_its_order_from_overflow_to_level_0) {
     auto& wheel = rig().make();
     const tick deadline = two_32 + 2 * two_24 + 3 * 65'536 + 5 * 256 + 7;

@@ -14,6 +14,7 @@
 #include <tactus/base/intrusive_list.hpp>
 #include <tactus/base/memory_region.hpp>
 #include <tactus/base/memory_source.hpp>
+#include <tactus/base/random_streams.hpp>
 #include <tactus/base/saturating.hpp>
 #include <tactus/base/slab.hpp>
 #include <tactus/base/version.hpp>
@@ -35,6 +36,7 @@
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/invoker.hpp>
+#include <tactus/dispatch/lab_driver.hpp>
 #include <tactus/dispatch/lane.hpp>
 #include <tactus/dispatch/lane_heap.hpp>
 #include <tactus/dispatch/lane_set.hpp>

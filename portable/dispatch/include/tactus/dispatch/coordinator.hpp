@@ -14,11 +14,14 @@
 //      draining; at most `timed_streak_limit` timed in a row while ready work waits
 //   2  own ready: priorities above the default, next, fresh, ring, then priorities below
 //      At most `next_streak_limit` from next and fresh in a row while the ring waits;
-//      every 64th step the global ready lane comes first
-//   3  global ready
+//      every 64th step the global ready lane or what is pinned here comes first, in turn
+//   3  pinned ready, global ready
 //   4  stealing: half of another's ring, or up to `steal_batch` of its keyed ready work; when none
 //      has any, what is stuck in another's cancel or timed lane
 //   5  a cancel after all, when the streak alone forbade it
+//
+// In parity mode (DT-3) the same steps find their work in another order and draw among equals: see
+// parity.cpp, which has all of the difference.
 //
 // Thread safety: everything from any thread; a worker_lanes is passed only by its worker.
 #pragma once
@@ -51,6 +54,15 @@ enum class unregistered : std::uint8_t {
     finalize,      // it waited and is to be closed: the caller is elected, and owns it
 };
 
+/// LN-5: of the `others`, which are all workers but the thief in ascending order, the i-th in a
+/// circle from `start`. A thief whose number is behind all workers' leaves out nobody.
+[[nodiscard]] constexpr std::uint32_t victim_number(std::uint32_t thief, std::uint32_t start,
+                                                    std::uint32_t i,
+                                                    std::uint32_t others) noexcept {
+    const std::uint32_t at = (start + i) % others;
+    return at < thief ? at : at + 1;
+}
+
 class coordinator final : private stale_test {
 public:
     struct options {
@@ -70,7 +82,8 @@ public:
         std::uint32_t steal_batch = 4;
         std::uint32_t queue_capacity = 64;  // fixed memory: at least one place per mailbox
         std::uint32_t keyed_capacity = 16;  // the same for priorities and deadlines
-        bool certify_schedule = false;      // keep schedule certificates: some 100 ns per dispatch
+        lane_mode mode = lane_mode::standard;
+        bool certify_schedule = false;  // keep schedule certificates: some 100 ns per dispatch
     };
     static constexpr std::uint32_t governor_interval = 32;
     static constexpr std::uint32_t global_interval = 64;
@@ -119,12 +132,12 @@ public:
     /// The common case: ready, default or own priority.
     void submit_ready(slot& s, worker_lanes* from) noexcept {
         const lane_entry e{slots_.number_of(s), ticket::issue(s.ticket(), lane::ready)};
-        if (from == nullptr || s.priority() != default_priority) [[unlikely]] {
+        if (from == nullptr || s.priority() != default_priority || !standard()) [[unlikely]] {
             push(e, from, {lane::ready, s.priority(), 0});
             return;
         }
-        if (s.fresh()) {
-            push_fresh(e, *from);
+        if (s.set_apart()) {
+            push_apart(e, s, *from);
             return;
         }
         put_next(e, *from);
@@ -161,6 +174,15 @@ public:
             }
         }
         return next_slowly(w);
+    }
+    /// Lab mode: the same, with the number drawn for this step.
+    [[nodiscard]] slot* next(worker_lanes& w, std::uint64_t hint) noexcept {
+        w.hint_ = hint;
+        return next(w);
+    }
+    [[nodiscard]] std::uint32_t worker_count() const noexcept { return worker_count_; }
+    [[nodiscard]] worker_lanes& worker_at(std::uint32_t number) const noexcept {
+        return *workers_[number];
     }
     /// Spins a bounded time, then sleeps, until there may be something, or `stop` is set and
     /// wake_all was called.
@@ -204,6 +226,8 @@ private:
     }
     void push(lane_entry e, worker_lanes* from, const lane_place& place) noexcept;
     void look_for_system(lane_entry e, worker_lanes* from) noexcept;
+    void push_pinned(lane_entry e, slot& s, worker_lanes* from, const lane_place& place) noexcept;
+    void push_apart(lane_entry e, slot& s, worker_lanes& w) noexcept;
     void push_ring(lane_entry e, worker_lanes& w) noexcept;
     void push_fresh(lane_entry e, worker_lanes& w) noexcept;
     void put_next(lane_entry e, worker_lanes& w) noexcept {
@@ -225,7 +249,15 @@ private:
         return nullptr;
     }
     template <class Pop>
-    [[nodiscard]] slot* first_current(worker_lanes& w, Pop&& pop) noexcept;
+    [[nodiscard]] slot* first_current(worker_lanes& w, Pop&& pop) noexcept {
+        for (;;) {
+            const lane_entry e = pop();
+            if (!e.valid())
+                return nullptr;
+            if (slot* s = claim(e, w))
+                return s;
+        }
+    }
 
     [[nodiscard]] slot* next_slowly(worker_lanes& w) noexcept;
     void end_idling(worker_lanes& w) noexcept;
@@ -238,9 +270,33 @@ private:
     [[nodiscard]] slot* next_ready(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_global(worker_lanes& w) noexcept;
     [[nodiscard]] slot* steal(worker_lanes& w) noexcept;
-    [[nodiscard]] slot* steal_from(worker_lanes& victim, worker_lanes& w) noexcept;
+    [[nodiscard]] slot* steal_from(worker_lanes& other, worker_lanes& w) noexcept;
+    [[nodiscard]] slot* next_pinned(worker_lanes& w) noexcept;
+    [[nodiscard]] std::uint32_t others_of(const worker_lanes& w) const noexcept {
+        return visits(w) ? worker_count_ : worker_count_ - 1;
+    }
+
+    // ---- parity mode: parity.cpp
+    [[nodiscard]] bool standard() const noexcept { return mode_ == lane_mode::standard; }
+    [[nodiscard]] std::uint64_t draw(worker_lanes& w) const noexcept;
+    [[nodiscard]] std::int64_t now_ns() const noexcept;
+    void parity_push(lane_entry e, worker_lanes& w, const lane_place& place) noexcept;
+    [[nodiscard]] slot* parity_urgent(worker_lanes& w, bool cancel_allowed) noexcept;
+    [[nodiscard]] slot* parity_urgent_of(lane_set& lanes, worker_lanes& w, bool cancel_allowed,
+                                         std::uint64_t hint) noexcept;
+    [[nodiscard]] slot* parity_cancel(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* parity_ready(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* parity_steal(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* lab_steal(worker_lanes& w) noexcept;
+    [[nodiscard]] bool parity_has_work(const worker_lanes* w) const noexcept;
+    [[nodiscard]] std::int64_t parity_timeout(worker_lanes& w, std::int64_t timeout) noexcept;
+
     [[nodiscard]] bool ready_waits(const worker_lanes& w) const noexcept;
     void wake_waiter() noexcept;
+    void tell_waiter() noexcept {
+        if (waiter_.load(signal.seq_cst()) != nullptr) [[unlikely]]
+            wake_waiter();
+    }
     /// Lanes of no worker: they keep nothing.
     [[nodiscard]] bool visits(const worker_lanes& w) const noexcept {
         return w.number_ >= worker_count_;
@@ -300,6 +356,7 @@ private:
     std::uint32_t timed_streak_limit_;
     std::uint32_t next_streak_limit_;
     std::uint32_t steal_batch_;
+    lane_mode mode_;
     bool certify_schedule_;
     bool every_dispatch_reads_clock_;
     worker_lanes* visitor_ = nullptr;

@@ -94,7 +94,7 @@ public:
 private:
     TACTUS_CHECK_MODULE("dispatcher");
 
-    void make_visitor(worker_lanes::options o, std::uint64_t seed) noexcept;
+    void make_visitor(worker_lanes::options o) noexcept;
 
     memory_source& memory_;
     std::uint32_t number_;

@@ -39,8 +39,17 @@ public:
         }
         entries_[tail_++ & mask_] = e;
     }
+    /// As push, but in front of all others.
+    template <class IsStale>
+    void push_front(lane_entry e, IsStale&& is_stale) noexcept {
+        push(e, is_stale);  // makes room
+        --tail_;
+        entries_[--head_ & mask_] = e;
+    }
     /// Requires: not empty.
     [[nodiscard]] lane_entry pop() noexcept { return entries_[head_++ & mask_]; }
+    /// The last that was pushed. Requires: not empty.
+    [[nodiscard]] lane_entry pop_newest() noexcept { return entries_[--tail_ & mask_]; }
 
     template <class IsStale>
     void drop_if(IsStale&& is_stale) noexcept {

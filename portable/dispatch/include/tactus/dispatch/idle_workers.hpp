@@ -55,6 +55,9 @@ public:
     /// The slow half of work_made. Looks again under the lock: of several who have seen the same
     /// sleeper, one wakes it, and the others see that it searches.
     bool wake_one() noexcept;
+    /// After making work that only `s` may take: wakes it if it sleeps. That others search helps
+    /// nothing here.
+    void work_made_for(sleeper& s) noexcept;
     /// Somebody sleeps or searches: work that could be shared would be taken.
     [[nodiscard]] bool anybody() const noexcept {
         return word_.load(std::memory_order_relaxed) != 0;

@@ -19,6 +19,13 @@ inline constexpr std::uint8_t lane_stolen =
     3;  // in schedule certificates: ready, and of another worker
 [[nodiscard]] const char* name_of(lane l) noexcept;
 
+/// Which order the lanes keep (DT-3, DT-4): see docs/determinism.md.
+enum class lane_mode : std::uint8_t {
+    standard,  // the order of LN-4
+    parity,    // the order of the conformance vectors' workers
+    lab,       // the order of the vectors' lab scheduler: the caller draws, see lab_driver
+};
+
 inline constexpr std::uint8_t default_priority = 128;
 inline constexpr std::uint8_t highest_priority = 255;
 

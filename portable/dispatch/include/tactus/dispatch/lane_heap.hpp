@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <tactus/base/check.hpp>
 #include <tactus/base/memory_source.hpp>
@@ -25,6 +26,11 @@ struct keyed_entry {
         return key != other.key ? key < other.key : number < other.number;
     }
 };
+
+/// Which of `count` equals a drawn number chooses. Requires: `count` is not 0.
+[[nodiscard]] constexpr std::uint64_t tie_break(std::uint64_t hint, std::uint64_t count) noexcept {
+    return hint % count;
+}
 
 class lane_heap {
 public:
@@ -65,6 +71,37 @@ public:
         entries_[0] = entries_[--size_];
         sift_down(0);
         return first;
+    }
+
+    /// Of the first entry and those with an equal key, in the order of their numbers, the one at
+    /// `hint` modulo their count; an invalid entry when there is none. Stale ones met on the way
+    /// are dropped and do not count.
+    ///
+    /// Candidates are kept in the cells that popping sets free, so no memory is needed: the first
+    /// candidate in the last cell, the next before it.
+    template <class IsStale>
+    [[nodiscard]] lane_entry pop_equal(std::uint64_t hint, IsStale&& is_stale) noexcept {
+        std::uint32_t end = size_;  // candidates are in [size_, end)
+        std::int64_t key = 0;
+        while (size_ > 0 && (end == size_ || top().key == key)) {
+            const keyed_entry e = pop();
+            if (is_stale(e.entry)) {
+                for (std::uint32_t i = size_; i + 1 < end; ++i)
+                    entries_[i] = entries_[i + 1];
+                --end;
+                continue;
+            }
+            key = e.key;
+            entries_[size_] = e;
+        }
+        const std::uint32_t count = end - size_;
+        if (count == 0)
+            return {};
+        const auto index = static_cast<std::uint32_t>(tie_break(hint, count));
+        std::swap(entries_[end - 1], entries_[end - 1 - index]);
+        while (size_ + 1 < end)
+            sift_up(size_++);
+        return entries_[end - 1].entry;
     }
 
     template <class IsStale>

@@ -35,6 +35,9 @@ public:
         const stale_test* stale = nullptr;
         std::uint32_t queue_capacity = 64;  // where it starts; fixed memory: one place per mailbox
         std::uint32_t heap_capacity = 16;
+        /// Parity mode: default priority takes the heaps too, and the plain ready queue is a deque
+        /// of its own, see below.
+        bool keyed_only = false;
     };
     explicit lane_set(const options& o) noexcept;
 
@@ -46,6 +49,23 @@ public:
     [[nodiscard]] lane_entry try_pop(lane from) noexcept;
     /// The first of cancel or ready, if its priority is above the default.
     [[nodiscard]] lane_entry pop_preferred(lane from) noexcept;
+
+    // ---- parity mode
+
+    /// The first of a lane's heap, and of those equal to it the one that `hint` chooses; of timed
+    /// only what is due at `now`.
+    [[nodiscard]] lane_entry pop_equal(lane from, std::uint64_t hint, std::int64_t now) noexcept;
+    /// As pop_equal, but gives up when somebody else holds the lock.
+    [[nodiscard]] lane_entry try_pop_equal(lane from, std::uint64_t hint,
+                                           std::int64_t now) noexcept;
+    /// How many a thief may take of the ready heap: half of it, at most `batch`, at least one; 0
+    /// when there is nothing, or somebody else holds the lock.
+    [[nodiscard]] std::uint32_t try_share(std::uint32_t batch) noexcept;
+    // The deque: its owner pushes and pops at the new end, thieves take from the old one.
+    void push_newest(lane_entry e) noexcept { push_plain(e, false); }
+    void push_oldest(lane_entry e) noexcept { push_plain(e, true); }
+    [[nodiscard]] lane_entry pop_newest() noexcept { return pop_plain(true); }
+    [[nodiscard]] lane_entry pop_oldest() noexcept { return pop_plain(false); }
 
     // Looks without the lock: what waits, stale entries included. The order a worker needs that
     // goes to sleep: see idle_workers.
@@ -59,7 +79,7 @@ public:
     }
     [[nodiscard]] bool empty() const noexcept { return !urgent() && ready_count() == 0; }
     /// The earliest deadline in the timed lane; the largest number when there is none.
-    [[nodiscard]] std::int64_t earliest_deadline() noexcept;
+    [[nodiscard]] std::int64_t earliest_deadline() const noexcept;
 
 private:
     using count = port::atomic<std::uint32_t>;
@@ -68,11 +88,17 @@ private:
         return c.load(queued.seq_cst());
     }
     [[nodiscard]] lane_entry pop_locked(lane from) noexcept;
+    [[nodiscard]] lane_entry pop_equal_locked(lane from, std::uint64_t hint,
+                                              std::int64_t now) noexcept;
+    void push_plain(lane_entry e, bool front) noexcept;
+    [[nodiscard]] lane_entry pop_plain(bool newest) noexcept;
+    void count_popped(lane from) noexcept;
     [[nodiscard]] std::uint32_t size_locked(lane of) const noexcept;
     [[nodiscard]] lane_entry pop_merged(entry_queue& plain, lane_heap& keyed) noexcept;
 
     const stale_test& stale_;
-    port::mutex mutex_;
+    const bool keyed_only_;
+    mutable port::mutex mutex_;
     // Under the lock.
     std::uint64_t next_number_ = 0;
     entry_queue cancel_queue_;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <tactus/base/check.hpp>
 #include <tactus/dispatch/lane.hpp>
 #include <tactus/mailbox/mailbox.hpp>
 
@@ -21,6 +22,7 @@ struct behaviour;
 class alignas(port::cache_line < 8 ? 8 : 4 * port::cache_line) slot final : public mailbox {
 public:
     static constexpr std::size_t state_size = 64;
+    static constexpr std::uint32_t pinned_max = 255;
 
     /// User state: constructed and destroyed by the behaviour. Owner only.
     [[nodiscard]] void* user_state() noexcept { return state_; }
@@ -31,6 +33,26 @@ public:
     void set_extras(void* e) noexcept { extras_ = e; }
 
     // Traits: constant while open, except `fresh`, which the first run ends.
+
+    /// Pinned: it runs on one worker of its dispatcher only. Before it is first made ready.
+    /// Requires: the number is less than pinned_max (check slot:1).
+    void pin_to(std::uint32_t worker_number) noexcept {
+        TACTUS_CHECK(1, worker_number < pinned_max);
+        traits_.store((traits_.load(std::memory_order_relaxed) & ~home_mask) |
+                          (worker_number + 1) * home_one,
+                      std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool pinned() const noexcept {
+        return (traits_.load(std::memory_order_relaxed) & home_mask) != 0;
+    }
+    /// The worker it is pinned to. Requires: pinned.
+    [[nodiscard]] std::uint32_t home() const noexcept {
+        return (traits_.load(std::memory_order_relaxed) & home_mask) / home_one - 1;
+    }
+    /// Fresh or pinned: not for a worker's ring.
+    [[nodiscard]] bool set_apart() const noexcept {
+        return (traits_.load(std::memory_order_relaxed) & (home_mask | fresh_bit)) != 0;
+    }
     [[nodiscard]] std::uint8_t priority() const noexcept {
         return static_cast<std::uint8_t>(traits_.load(std::memory_order_relaxed));
     }
@@ -70,9 +92,14 @@ public:
     }
 
 private:
+    TACTUS_CHECK_MODULE("slot");
+
     friend struct slot_links;
     static constexpr std::uint32_t fresh_bit = 1U << 8;
-    static constexpr std::uint32_t dispatcher_shift = 16;
+    // Eight bits each: priority, freshness, the worker it is pinned to and one, the dispatcher.
+    static constexpr std::uint32_t home_one = 1U << 16;
+    static constexpr std::uint32_t home_mask = 0xffU << 16;
+    static constexpr std::uint32_t dispatcher_shift = 24;
 
     // Owner's line, behind the batch.
     const behaviour* behaviour_ = nullptr;

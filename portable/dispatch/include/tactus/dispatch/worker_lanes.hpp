@@ -10,14 +10,19 @@
 //             first message makes every message cross the cores alone; so they get a batch
 //   urgent    cancel, default priority, in order
 //   keyed     everything with a deadline or a priority
+//   pinned    what must run on this worker (LN-5): thieves never look there
 //
-// Owner thread only, except what thieves may do: ring, urgent and keyed say so themselves.
+// In parity mode all that is local waits in keyed: its heaps, and its deque for what has the
+// default priority; next, fresh, later, ring and urgent stay empty.
+//
+// Owner thread only, except what thieves may do: ring, urgent and keyed say so themselves; and
+// anybody may put something into pinned.
 #pragma once
 
 #include <cstdint>
 
-#include <tactus/base/det_rng.hpp>
 #include <tactus/base/memory_source.hpp>
+#include <tactus/base/random_streams.hpp>
 #include <tactus/dispatch/certificates.hpp>
 #include <tactus/dispatch/governor.hpp>
 #include <tactus/dispatch/idle_workers.hpp>
@@ -61,9 +66,12 @@ public:
         std::uint32_t fresh_capacity = 256;
         std::uint32_t later_capacity = 1'024;  // 1 where there is one worker
         std::uint32_t keyed_capacity = 16;
+        std::uint32_t pinned_capacity = 1;  // fixed memory: as many as will be pinned here
         std::uint32_t number = 0;
         bool shared = true;      // there are other workers
-        std::uint64_t seed = 1;  // of the stream for stealing
+        std::uint64_t seed = 1;  // of all workers' streams; parity: of this worker's, unmixed
+        lane_mode mode = lane_mode::standard;              // as the coordinator's
+        suggestion suggested = suggestion::no_preference;  // until a governor is asked
         std::uint32_t cancel_streak_limit = 16;
     };
     explicit worker_lanes(const options& o) noexcept;
@@ -83,6 +91,15 @@ public:
     [[nodiscard]] bool count_send() noexcept { return (++sends_ & (publish_interval - 1)) == 0; }
     void reset_sends() noexcept { sends_ = 0; }
     [[nodiscard]] std::uint32_t sends() const noexcept { return sends_; }
+    /// DT-4: the streams of what runs here. Owner only; scheduling is drawn from by the
+    /// coordinator.
+    [[nodiscard]] random_streams& streams() noexcept { return streams_; }
+    [[nodiscard]] const random_streams& streams() const noexcept { return streams_; }
+    /// Cancel dispatches in a row.
+    [[nodiscard]] std::uint32_t cancel_streak() const noexcept { return cancel_streak_; }
+    /// The lane of the last dispatch, as schedule certificates number it; of those alone that did
+    /// not go the short way. Parity mode has no short way.
+    [[nodiscard]] std::uint8_t last_lane() const noexcept { return last_lane_; }
     /// Entries found out of date; they are not dispatches.
     [[nodiscard]] std::uint64_t stale_count() const noexcept { return stale_count_; }
 
@@ -114,7 +131,7 @@ private:
         local_keyed = 2,     // keyed may have ready entries
         searching = 4,       // counted as such in idle_workers
         in_streak = 8,       // the last dispatch was from cancel or timed
-        always_slowly = 16,  // a governor is asked, or schedules are certified
+        always_slowly = 16,  // a governor is asked, schedules are certified, or not standard mode
         owes_time = 32       // was the timekeeper, or has a deadline nobody waits for yet
     };
     std::uint32_t special_ = 0;
@@ -124,7 +141,7 @@ private:
     }
     bool woken_by_time_ = false;  // and not by anybody since
     bool new_deadline_ = false;   // owes_time: the timekeeper there is does not know of it
-    suggestion suggestion_ = suggestion::no_preference;
+    suggestion suggestion_;
     std::uint32_t sends_ = 0;  // in the run going on
     fresh_stack fresh_;
     fresh_stack later_;
@@ -132,7 +149,9 @@ private:
     schedule_certificate schedule_;
     std::uint64_t stale_count_ = 0;
     port::atomic<std::uint32_t> deadline_misses_{0};  // written by the owner, read by anybody
-    det_rng rng_;
+    random_streams streams_;
+    std::uint64_t hint_ = 0;  // lab: what was drawn for this step
+    std::uint8_t last_lane_ = 0;
     std::uint32_t number_;
     bool shared_;
 
@@ -140,6 +159,7 @@ private:
     alignas(2 * port::cache_line) run_ring ring_;
     alignas(2 * port::cache_line) run_ring urgent_;
     alignas(2 * port::cache_line) lane_set keyed_;
+    lane_set pinned_;
     sleeper sleeper_;
 };
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: a pinned mailbox runs on its worker alone, in every lane, and does not starve there (LN-5).
+// Method: several workers' lanes driven by one thread, in each mode.
+#include <tactus/dispatch/coordinator.hpp>
+
+#include <cstdint>
+
+#include "lane_rig.hpp"
+#include "portable_test.hpp"
+
+using tactus::lane;
+using tactus::lane_mode;
+using tactus_test::lane_rig;
+
+namespace {
+
+constexpr lane all[] = {lane::cancel, lane::timed, lane::ready};
+constexpr std::uint8_t priorities[] = {128, 60, 200};
+
+void pin(lane_rig& rig, unsigned n, std::uint32_t worker) {
+    rig.at(n).pin_to(worker);
+}
+
+}  // namespace
+
+// LN-5: whoever makes it ready, and in whichever lane.
+TEST(pinned, thieves_never_take_it) {
+    for (const lane_mode mode : {lane_mode::standard, lane_mode::parity, lane_mode::lab}) {
+        for (const lane where : all) {
+            for (const std::uint8_t priority : priorities) {
+                for (int made_by = -1; made_by < 2; ++made_by) {
+                    lane_rig rig({.workers = 3, .mode = mode});
+                    pin(rig, 1, 1);
+                    rig.wait(1, {where, priority, 0},
+                             made_by < 0 ? nullptr : &rig.worker(static_cast<unsigned>(made_by)));
+                    for (unsigned i = 0; i < 70; ++i) {  // past the 64th step, too
+                        EXPECT_TRUE(rig.idle(0));
+                        EXPECT_TRUE(rig.idle(2));
+                    }
+                    EXPECT_FALSE(rig.order().has_work(&rig.worker(0)));
+                    EXPECT_TRUE(rig.order().has_work(&rig.worker(1)));
+                    EXPECT_TRUE(rig.takes({1, -1}, 1));
+                }
+            }
+        }
+    }
+}
+
+// LN-5: also when it was fresh, has run, or has a system message meanwhile.
+TEST(pinned, it_stays_at_home_all_its_life) {
+    for (const lane_mode mode : {lane_mode::standard, lane_mode::parity}) {
+        lane_rig rig({.workers = 2, .mode = mode});
+        rig.fresh(1);
+        pin(rig, 1, 1);
+        rig.ready(1, &rig.worker(0));
+        EXPECT_TRUE(rig.idle(0));
+        tactus::slot* s = rig.order().next(rig.worker(1));
+        ASSERT_TRUE(s == &rig.at(1));
+        s->end_fresh();
+        EXPECT_TRUE(s->pinned());
+        EXPECT_EQ(s->home(), 1u);
+        rig.order().requeue(*s, &rig.worker(1));
+        EXPECT_TRUE(rig.idle(0));
+        rig.order().promote(*s, &rig.worker(0));
+        EXPECT_TRUE(rig.idle(0));
+        EXPECT_TRUE(rig.takes({1, -1}, 1));
+        EXPECT_EQ(rig.certificate(1).cancel_dispatches, 1u);
+        EXPECT_EQ(rig.worker(1).stale_count(), 1u);  // what the promotion left behind
+    }
+}
+
+// LN-1: in the lane it belongs to.
+TEST(pinned, it_keeps_the_order_of_the_lanes) {
+    lane_rig rig;
+    for (const unsigned n : {1u, 2u, 3u, 4u})
+        pin(rig, n, 0);
+    rig.ready(1);
+    rig.timed(2, 5);
+    rig.cancel(3);
+    rig.ready(4, nullptr, 200);
+    rig.timed(10, 6);
+    rig.timed(11, 4, &rig.worker());
+    rig.ready(12);
+    EXPECT_TRUE(rig.takes({3, 11, 2, 10, 4, 1, 12, -1}));
+}
+
+// LN-4: as the global lane, it comes first now and then; and neither holds up the other.
+TEST(pinned, it_is_not_starved_by_a_full_ring_nor_starves_the_global_lane) {
+    lane_rig rig;
+    pin(rig, 1, 0);
+    rig.ready(1);
+    rig.ready(2);
+    unsigned pinned_at = 0;
+    unsigned global_at = 0;
+    for (unsigned step = 1; step <= 4 * 64; ++step) {
+        rig.ready(3, &rig.worker());
+        const int n = rig.take();
+        if (n == 1) {
+            pinned_at = pinned_at == 0 ? step : pinned_at;
+            rig.ready(1);
+        } else if (n == 2) {
+            global_at = global_at == 0 ? step : global_at;
+            rig.ready(2);
+        }
+        if (n != 3) {
+            EXPECT_TRUE(rig.takes({3}));
+        }
+    }
+    EXPECT_GT(pinned_at, 0u);
+    EXPECT_LE(pinned_at, 128u);
+    EXPECT_GT(global_at, 0u);
+    EXPECT_LE(global_at, 128u);
+}
+
+// LN-5: its worker is woken, whoever else could search.
+TEST(pinned, the_worker_it_is_pinned_to_is_woken) {
+    lane_rig rig({.workers = 2});
+    pin(rig, 1, 1);
+    tactus::idle_workers& idle = rig.order().idle();
+    tactus::sleeper other;
+    idle.prepare_sleep(other, false);
+    EXPECT_TRUE(idle.start_search(4));
+    rig.ready(1);
+    EXPECT_EQ(idle.sleeping_count(), 1u);  // not the one that could do nothing
+    EXPECT_EQ(idle.searching_count(), 1u);
+    (void)idle.cancel_sleep(other, false);
+    (void)idle.stop_search();
+    EXPECT_TRUE(rig.takes({1}, 1));
+}
