@@ -49,6 +49,7 @@ public:
     }
     void clear() noexcept { count_ = 0; }
     [[nodiscard]] unsigned count() const noexcept { return count_; }
+    [[nodiscard]] std::int32_t at(unsigned i) const noexcept { return entries_[i]; }
     /// Exactly this, in this order; the journal is empty afterwards.
     [[nodiscard]] bool is(std::initializer_list<std::int32_t> expected) noexcept {
         bool good = count_ == expected.size();
@@ -126,6 +127,18 @@ public:
         last_late_ns = late_ns;
         ++missed;
     }
+    void mailbox_pressure(tactus::mailbox_index who, std::uint32_t length, std::uint32_t capacity,
+                          std::uint32_t percent) noexcept override {
+        ++pressures;
+        last_pressed = who;
+        last_length = length;
+        last_capacity = capacity;
+        last_percent = percent;
+    }
+    void pool_exhausted(std::uint32_t refused_count) noexcept override {
+        ++exhaustions;
+        last_exhausted = refused_count;
+    }
     [[nodiscard]] unsigned count(tactus::dead_letter_cause cause) const noexcept {
         return by_cause[static_cast<std::size_t>(cause)];
     }
@@ -136,6 +149,13 @@ public:
     unsigned closed_count = 0;
     unsigned failed_count = 0;
     unsigned missed = 0;
+    unsigned pressures = 0;
+    unsigned exhaustions = 0;
+    std::uint32_t last_length = 0;
+    std::uint32_t last_capacity = 0;
+    std::uint32_t last_percent = 0;
+    std::uint32_t last_exhausted = 0;
+    tactus::mailbox_index last_pressed;
     std::size_t closed_system = 0;
     std::size_t closed_user = 0;
     tactus::mailbox_index last_to;

@@ -322,6 +322,7 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
 }
 
 void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
+    s.drop_kind();
     if (w != nullptr) {
         slots_.give_unopened(s, w->slots_);
         return;

@@ -49,18 +49,20 @@ sent actor_scheduler::push_gated(worker* w, slot& s, mailbox_block& block, envel
     case mailbox_gate::entry::full: {
         if (gate.when_full() != overflow::drop_oldest)
             return sent::mailbox_full;
-        // Control messages stay (TC-M15); its credit is ours now.
-        envelope* oldest = gate.evict(s.senders_inbox(), to.generation,
-                                      [](envelope& old) { return !old.type.read()->is_control; });
-        if (oldest == nullptr) {
+        const mailbox_gate::eviction made = gate.evict(s.senders_inbox(), to.generation);
+        if (made.result == mailbox_gate::entry::ended)
+            return sent::recipient_terminated;
+        if (made.result == mailbox_gate::entry::full) {
             // What was set aside has left the inbox: whoever looked there must look again.
             if (s.offer_work())
                 submit_ready(s, w);
             return sent::mailbox_full;
         }
+        if (made.out == nullptr)
+            break;
         if (events_ != nullptr)
-            events_->dead_letter(to, *oldest, dead_letter_cause::mailbox_full);
-        dispose(w, *oldest);
+            events_->dead_letter(to, *made.out, dead_letter_cause::mailbox_full);
+        dispose(w, *made.out);
         break;
     }
     }
@@ -69,9 +71,37 @@ sent actor_scheduler::push_gated(worker* w, slot& s, mailbox_block& block, envel
 }
 
 void actor_scheduler::warn_of_pressure(mailbox_block& block, mailbox_index who) noexcept {
-    const std::uint32_t percent = block.warn();
-    if (percent != 0 && events_ != nullptr) [[unlikely]]
-        events_->mailbox_pressure(who, block.gate().taken(), block.gate().capacity(), percent);
+    const mailbox_block::pressure now = block.warn();
+    if (now.percent != 0 && events_ != nullptr) [[unlikely]]
+        events_->mailbox_pressure(who, now.length, now.capacity, now.percent);
+}
+
+std::optional<std::uint32_t> actor_scheduler::depth_of(mailbox_index who) const noexcept {
+    const slot* s = slots_.find(who);
+    const mailbox_block* block = s != nullptr ? s->gated() : nullptr;
+    if (block == nullptr)
+        return std::nullopt;
+    return block->gate().taken();
+}
+
+sent actor_scheduler::exhausted() noexcept {
+    std::uint32_t refused = 0;
+    {
+        const port::lock_guard held(exhaustion_.mutex);
+        ++exhaustion_.refused;
+        // Without a clock there are no seconds: once, then.
+        const instant now = time_ != nullptr ? time_->now() : instant();
+        if (exhaustion_.told_before &&
+            (time_ == nullptr || now - exhaustion_.told_at < duration::from_s(1)))
+            return sent::pool_exhausted;
+        exhaustion_.told_before = true;
+        exhaustion_.told_at = now;
+        refused = exhaustion_.refused;
+        exhaustion_.refused = 0;
+    }
+    if (events_ != nullptr)
+        events_->pool_exhausted(refused);
+    return sent::pool_exhausted;
 }
 
 std::optional<spawn_error> actor_scheduler::prepare_mailbox(slot& s,
@@ -85,7 +115,7 @@ std::optional<spawn_error> actor_scheduler::prepare_mailbox(slot& s,
         return spawn_error{kind::capacity_zero, "a mailbox of capacity 0 can never take a message"};
     if (m.is_bounded() && m.capacity > mailbox_gate::capacity_max)
         return spawn_error{kind::capacity_too_large,
-                           "a bounded mailbox holds at most 2,097,151 messages"};
+                           "a bounded mailbox holds at most 2,097,150 messages"};
     const bool by_priority =
         m.kind == mailbox_kind::priority || m.kind == mailbox_kind::stable_priority;
     if (by_priority && o.order == nullptr)
@@ -116,6 +146,7 @@ void actor_scheduler::release_blocks() noexcept {
 
 void pending_offer::served_now(gate_waiter& w) noexcept {
     auto& self = static_cast<pending_offer&>(w);
+    self.told_.store(1, std::memory_order_relaxed);  // see cancel
     // The mailbox was closed: the message goes back here, while its system is certainly alive.
     if (self.carried != nullptr)
         self.return_message(self.system_->own_worker());
@@ -131,8 +162,11 @@ void pending_offer::return_message(worker* w) noexcept {
 
 bool pending_offer::cancel() noexcept {
     const system_table::visit v(to_.system_number());
-    // A system that is gone has closed its mailboxes, and told who waited.
-    if (v.system() == nullptr || !gate_->cancel(*this))
+    // A system that is gone has closed its mailboxes, and told who waited. Another one may have its
+    // number by now: who finds that sees that this was told (relaxed: the table orders it), and who
+    // has not been told has a gate to go to, for as long as the visit lasts.
+    if (v.system() == nullptr || told_.load(std::memory_order_relaxed) != 0 ||
+        !gate_->cancel(*this))
         return false;
     worker* w = system_->own_worker();
     if (system_->events_ != nullptr)

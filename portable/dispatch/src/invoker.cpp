@@ -280,6 +280,8 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
 void invoker::end_of_kind(turn& t) noexcept {
     mailbox_block& block = *t.slot_.kind();
     actor_scheduler& system = t.worker_.system_;
+    // Credits that were kept: the next run may be far away.
+    block.settle(t.slot_.senders_inbox());
     // RG-4: a queue that cannot go on ends its actor.
     if (const char* why = block.queue().broken())
         system.mailbox_failed(t.self(), {why, nullptr});

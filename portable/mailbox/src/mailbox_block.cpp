@@ -38,7 +38,7 @@ void mailbox_block::open(const mailbox_options& o, std::uint32_t generation,
         warn_at_.store(0, std::memory_order_relaxed);
         return;
     }
-    gate_.open(generation, o.capacity, o.when_full);
+    gate_.open(generation, o);
     // Together only where it does not make a small mailbox look full.
     together_ = std::clamp(o.capacity / 8, 1U, together_max);
     // len * 100 / capacity >= percent, without a division per message.
@@ -72,7 +72,7 @@ std::uint32_t mailbox_block::fetch(inbox& in) noexcept {
 }
 
 envelope* mailbox_block::next(inbox& in) noexcept {
-    if (queue_->size() == 0 || (looks_always_ && !in.looks_empty()))
+    if (queue_->size() == 0 || (looks_always_ && (!in.looks_empty() || gate_.has_aside())))
         (void)fetch(in);
     if (queue_->broken() != nullptr) [[unlikely]]
         return nullptr;
@@ -98,20 +98,24 @@ void mailbox_block::leave(inbox& in) noexcept {
         warn_again();
 }
 
-bool mailbox_block::push_front(envelope& e) noexcept {
+prepended mailbox_block::prepend(envelope_list& batch) noexcept {
+    const std::uint32_t count = batch.size();
+    if (count == 0)
+        return prepended::done;
     if (options_.kind != mailbox_kind::deque)
-        return false;
-    if (!options_.is_bounded())
-        return queue_->push_front(e);
-    // Credits that were kept count as free here: what is handled has left the mailbox.
-    if (owed_ > 0)
-        --owed_;
-    else if (gate_.enter(generation_) != mailbox_gate::entry::entered)
-        return false;
-    if (queue_->push_front(e))
-        return true;
-    ++owed_;
-    return false;
+        return prepended::not_a_deque;
+    auto& queue = static_cast<envelope_deque&>(*queue_);
+    if (!queue.reserve(count))
+        return prepended::no_memory;
+    if (options_.is_bounded()) {
+        // Credits that were kept count as free here: what is handled has left the mailbox.
+        const std::uint32_t kept = std::min(owed_, count);
+        if (kept < count && gate_.enter(generation_, count - kept) != mailbox_gate::entry::entered)
+            return prepended::full;
+        owed_ -= kept;
+    }
+    queue.prepend(batch);
+    return prepended::done;
 }
 
 void mailbox_block::time_passed(instant now) noexcept {
@@ -121,17 +125,18 @@ void mailbox_block::time_passed(instant now) noexcept {
         warn_again();
 }
 
-std::uint32_t mailbox_block::warn() noexcept {
+mailbox_block::pressure mailbox_block::warn() noexcept {
     const std::uint32_t at = warn_at_.load(std::memory_order_relaxed);
     if (at == 0)
-        return 0;
+        return {};
     const std::uint32_t length = gate_.taken();
     // One sender makes the event: who writes the mark. Relaxed: it publishes nothing else.
     if (length < at || warned_.load(std::memory_order_relaxed) != 0 ||
         warned_.exchange(1, std::memory_order_relaxed) != 0)
-        return 0;
-    const auto percent = std::uint64_t{length} * 100 / gate_.capacity();
-    return static_cast<std::uint32_t>(percent);
+        return {};
+    const std::uint32_t capacity = gate_.capacity();
+    const auto percent = std::uint64_t{length} * 100 / capacity;
+    return {length, capacity, static_cast<std::uint32_t>(percent)};
 }
 
 }  // namespace tactus::inline v0

@@ -5,11 +5,13 @@
 
 namespace tactus::inline v0 {
 
-void mailbox_gate::open(std::uint32_t generation, std::uint32_t capacity,
-                        overflow strategy) noexcept {
-    TACTUS_CHECK(1, capacity > 0 && capacity <= capacity_max && first_ == nullptr);
+void mailbox_gate::open(std::uint32_t generation, const mailbox_options& o) noexcept {
+    TACTUS_CHECK(1, o.capacity > 0 && o.capacity <= capacity_max && first_ == nullptr);
+    const port::lock_guard held(mutex_);
+    push_timeout_ = o.push_timeout;
     // Relaxed: who has a reference to this life has it from after the mailbox was opened.
-    settings_.store(capacity | (static_cast<std::uint32_t>(strategy) << overflow_shift),
+    settings_.store(o.capacity | (static_cast<std::uint32_t>(o.when_full) << overflow_shift) |
+                        (o.kind == mailbox_kind::control_aware ? keeps_control : 0),
                     std::memory_order_relaxed);
     word_.store(life_of(generation), std::memory_order_relaxed);
 }
@@ -18,7 +20,7 @@ mailbox_gate::entry mailbox_gate::wait(std::uint32_t generation, gate_waiter& w)
     const port::lock_guard held(mutex_);
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
     for (;;) {
-        if ((seen & life_mask) != life_of(generation))
+        if (!goes_on(seen, generation))
             return entry::ended;
         if ((seen & waiting) != 0)
             break;
@@ -32,8 +34,24 @@ mailbox_gate::entry mailbox_gate::wait(std::uint32_t generation, gate_waiter& w)
             return entry::entered;
         break;
     }
+    w.limit = push_timeout_;
     append(w);
     return entry::full;
+}
+
+mailbox_gate::eviction mailbox_gate::evict(inbox& in, std::uint32_t generation) noexcept {
+    const port::lock_guard held(mutex_);
+    // The owner may have made room meanwhile, or ended the life.
+    if (const entry now = enter(generation); now != entry::full)
+        return {now, nullptr};
+    const bool spares = (settings_.load(std::memory_order_relaxed) & keeps_control) != 0;
+    set_aside(in);
+    // One that was meant for an earlier life and came late has no credit to hand on.
+    envelope* out = aside_.take_first([&](envelope& e) {
+        return e.generation.read() == generation && !(spares && e.type.read()->is_control);
+    });
+    note_aside();
+    return {out != nullptr ? entry::entered : entry::full, out};
 }
 
 bool mailbox_gate::cancel(gate_waiter& w) noexcept {
@@ -119,10 +137,7 @@ bool mailbox_gate::take(inbox& in, user_queue& to, std::uint32_t max) noexcept {
 
 gate_waiter* mailbox_gate::end_life() noexcept {
     const port::lock_guard held(mutex_);
-    // The mark of the next life, which nobody has a reference to before open(), and full: late
-    // senders find either.
-    word_.store((word_.load(std::memory_order_relaxed) + (1U << life_shift)) | count_mask,
-                std::memory_order_relaxed);
+    word_.store(count_mask, std::memory_order_relaxed);  // shut; credits are forgotten
     gate_waiter* line = first_;
     for (gate_waiter* w = line; w != nullptr; w = w->next) {
         w->listed = false;

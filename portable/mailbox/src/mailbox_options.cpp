@@ -3,6 +3,8 @@
 // The names of mailbox options, as configuration files and errors spell them.
 #include <tactus/mailbox/mailbox_options.hpp>
 
+#include <tactus/mailbox/mailbox_block.hpp>
+
 #include <bit>
 
 namespace tactus::inline v0 {
@@ -23,6 +25,12 @@ const char* name_of(capability c) noexcept {
     static constexpr const char* names[capability_count] = {
         "mpsc", "deque", "blocking", "multiple_consumer", "bounded", "control_aware", "unbounded"};
     return names[std::countr_zero(static_cast<unsigned>(c))];
+}
+
+const char* name_of(prepended result) noexcept {
+    static constexpr const char* names[prepended_count] = {"done", "not_a_deque", "full",
+                                                           "no_memory"};
+    return names[static_cast<std::size_t>(result)];
 }
 
 }  // namespace tactus::inline v0

@@ -15,16 +15,37 @@ constexpr const char* order_failed = "the order of the priority mailbox threw an
 
 // ---- deque
 
-bool envelope_deque::make_room() noexcept {
-    if (count_ < ring_.capacity())
-        return true;
-    if (broken() != nullptr ||
-        !ring_.grow(count_, [this](std::uint32_t i) { return ring_[place(i)]; })) {
-        break_down(no_memory);
+bool envelope_deque::grow() noexcept {
+    if (!ring_.grow(count_, [this](std::uint32_t i) { return ring_[place(i)]; }))
         return false;
-    }
     first_ = 0;
     return true;
+}
+
+bool envelope_deque::make_room() noexcept {
+    if (broken() != nullptr)
+        return false;
+    if (count_ < ring_.capacity() || grow())
+        return true;
+    break_down(no_memory);
+    return false;
+}
+
+bool envelope_deque::reserve(std::uint32_t count) noexcept {
+    while (ring_.capacity() - count_ < count) {
+        if (!grow())
+            return false;
+    }
+    return true;
+}
+
+void envelope_deque::prepend(envelope_list& batch) noexcept {
+    const std::uint32_t count = batch.size();
+    first_ = (first_ - count) & (ring_.capacity() - 1);
+    count_ += count;
+    std::uint32_t i = 0;
+    while (envelope* e = batch.pop())
+        ring_[place(i++)] = e;
 }
 
 bool envelope_deque::push(envelope& e) noexcept {

@@ -157,6 +157,16 @@ public:
             return sent::no_system;
         return v.system()->try_deliver(nullptr, to, std::forward<M>(message), o);
     }
+    /// As try_tell, for who would rather wait and must not: `would_block` where waiting would help.
+    template <class M>
+    [[nodiscard]] static sent try_offer(mailbox_index to, M&& message,
+                                        const send_options& o = {}) noexcept {
+        const sent result = try_tell(to, std::forward<M>(message), o);
+        if (result != sent::mailbox_full)
+            return result;
+        const system_table::visit v(to.system_number());
+        return v.system() != nullptr ? v.system()->reason_of(to, result) : result;
+    }
     /// As tell, from one of the workers.
     template <class M>
     void tell_from(worker& w, mailbox_index to, M&& message, const send_options& o) noexcept {
@@ -263,6 +273,9 @@ public:
     [[nodiscard]] coordinator& order() noexcept { return first_.order(); }
     [[nodiscard]] suspensions& waiting() noexcept { return suspensions_; }
     [[nodiscard]] std::uint32_t system_number() const noexcept { return number_; }
+    /// MB-8: messages in a bounded mailbox, some just handled among them (see mailbox_block); nothing
+    /// for others: their senders count nothing.
+    [[nodiscard]] std::optional<std::uint32_t> depth_of(mailbox_index who) const noexcept;
     /// Replaces the middleware; applies from the next message. Null: none.
     void set_middleware(const middleware_chain* chain) noexcept {
         chain_.store(chain, installed.release());
@@ -290,6 +303,14 @@ private:
         slot_cache slots;
         std::uint32_t spawned = 0;
         std::uint32_t ended = 0;
+    };
+
+    /// MB-11: when it was last said that there are no envelopes, and who has been refused since.
+    struct exhaustion {
+        port::mutex mutex;
+        bool told_before = false;
+        instant told_at;
+        std::uint32_t refused = 0;
     };
 
     /// This thread's worker, if it is one of ours.
@@ -334,10 +355,10 @@ private:
             return sent::mailbox_full;
         envelope* e = take_envelope(w);
         if (e == nullptr) [[unlikely]]
-            return sent::pool_exhausted;
+            return exhausted();
         if (const sent failed = fill<type>(w, *e, to, std::forward<M>(message), o);
             failed != sent::accepted) [[unlikely]]
-            return failed;
+            return failed == sent::pool_exhausted ? exhausted() : failed;
         if (w != nullptr && w->lanes_.count_send())
             w->home_.order().publish(w->lanes_);
         const sent result = block == nullptr ? push(w, s, *e) : push_gated(w, s, *block, *e, to);
@@ -381,6 +402,8 @@ private:
     /// Nothing would be gained by filling an envelope.
     [[nodiscard]] static bool looks_full(mailbox_block& block) noexcept;
     [[nodiscard]] bool loses_newest(mailbox_index to) const noexcept;
+    /// MB-11: pool_exhausted, and the event when a second has passed since the last.
+    [[nodiscard]] sent exhausted() noexcept;
     void release_blocks() noexcept;
     void warn_of_pressure(mailbox_block& block, mailbox_index who) noexcept;
 
@@ -548,6 +571,11 @@ private:
     port::atomic<std::uint32_t> phase_{0};
     port::atomic<std::uint32_t> failed_tasks_{0};
     port::atomic<std::uint32_t> dropped_tasks_{0};
+<<<<<<< HEAD
+=======
+    task_queue tasks_;
+    exhaustion exhaustion_;
+>>>>>>> wt-kinds
     outside outside_;
 };
 

@@ -147,7 +147,7 @@ private:
     user_calls calls_;
 };
 
-/// The functions of kernel_events.
+/// The functions of kernel_events; mailbox_pressure and pool_exhausted may be left out.
 template <class User>
 class kernel_events_of final : public kernel_events {
 public:
@@ -173,6 +173,15 @@ public:
     }
     void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override {
         calls_([&] { user_.deadline_missed(who, late_ns); });
+    }
+    void mailbox_pressure(mailbox_index who, std::uint32_t length, std::uint32_t capacity,
+                          std::uint32_t percent) noexcept override {
+        if constexpr (requires { user_.mailbox_pressure(who, length, capacity, percent); })
+            calls_([&] { user_.mailbox_pressure(who, length, capacity, percent); });
+    }
+    void pool_exhausted(std::uint32_t refused) noexcept override {
+        if constexpr (requires { user_.pool_exhausted(refused); })
+            calls_([&] { user_.pool_exhausted(refused); });
     }
     void user_code_failed(user_code where, const failure& why) noexcept override {
         calls_([&] { user_.user_code_failed(where, why); });

@@ -40,6 +40,8 @@ public:
     [[nodiscard]] sent decision() const noexcept {
         return decided == outcome::accepted ? sent::accepted : sent::recipient_terminated;
     }
+    /// After start() said nothing: how long the mailbox wants its senders to wait.
+    [[nodiscard]] duration push_timeout() const noexcept { return limit; }
     /// Gives up: the message becomes a dead letter (mailbox_timeout). False when it was decided
     /// meanwhile: the waker was called, or is about to be.
     [[nodiscard]] bool cancel() noexcept;
@@ -55,6 +57,7 @@ private:
     actor_scheduler* system_ = nullptr;
     mailbox_gate* gate_ = nullptr;
     mailbox_index to_;
+    port::atomic<std::uint32_t> told_{0};
     void* origin_ = nullptr;  // where the message came from, when it can go back
     void (*give_back_)(void* origin, envelope& e) noexcept = nullptr;
 };
@@ -71,10 +74,10 @@ std::optional<sent> pending_offer::start_in(actor_scheduler& system, mailbox_ind
         return system.try_deliver(w, to, std::forward<M>(message), o);
     envelope* e = system.take_envelope(w);
     if (e == nullptr)
-        return sent::pool_exhausted;
+        return system.exhausted();
     if (const sent failed = system.fill<type>(w, *e, to, std::forward<M>(message), o);
         failed != sent::accepted)
-        return failed;
+        return failed == sent::pool_exhausted ? system.exhausted() : failed;
     system_ = &system;
     gate_ = &block->gate();
     to_ = to;
@@ -119,19 +122,17 @@ private:
 /// MB-2: sends, and waits for room where the mailbox is full and its strategy is block; as try_tell
 /// everywhere else. `timed_out`: the message became a dead letter (mailbox_timeout). From a worker's
 /// thread, which must not wait, `would_block` instead: see pending_offer. A negative time waits
-/// without limit.
+/// without limit, zero not at all; none is the mailbox's push_timeout.
 template <class M>
-[[nodiscard]] sent offer(mailbox_index to, M&& message, duration timeout,
+[[nodiscard]] sent offer(mailbox_index to, M&& message, std::optional<duration> timeout = {},
                          const send_options& o = {}) noexcept {
-    if (worker::current() != nullptr) {
-        const sent result = actor_scheduler::try_tell(to, std::forward<M>(message), o);
-        return result == sent::mailbox_full ? sent::would_block : result;
-    }
+    if (worker::current() != nullptr)
+        return actor_scheduler::try_offer(to, std::forward<M>(message), o);
     thread_waker here;
     pending_offer pending(here);
     if (const std::optional<sent> result = pending.start(to, std::forward<M>(message), o))
         return *result;
-    if (!here.wait(timeout)) {
+    if (!here.wait(timeout.value_or(pending.push_timeout()))) {
         if (pending.cancel())
             return sent::timed_out;
         (void)here.wait(duration::from_ns(-1));  // decided: about to be told

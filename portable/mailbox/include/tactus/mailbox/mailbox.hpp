@@ -135,6 +135,14 @@ public:
         ++batch_count_;
     }
 
+    /// MB-7: all of `batch`, in its order, before everything that is queued, but not before what was
+    /// put back; or an error, and the batch is as it was.
+    [[nodiscard]] prepended prepend(envelope_list& batch) noexcept {
+        if (kind_ != nullptr)
+            return kind_->prepend(batch);
+        return batch.size() == 0 ? prepended::done : prepended::not_a_deque;
+    }
+
     /// Gives the mailbox up; submit when it must be queued again at once, closed when the caller is
     /// elected to finalize (and is still the owner). `keeps` says that there is more to do after a
     /// resume than the batch.
@@ -157,6 +165,12 @@ public:
         kind_ = b;
         if (b != nullptr)
             block_.store(b, placed.release());
+    }
+    /// The life that a block was opened for does not begin after all.
+    void drop_kind() noexcept {
+        if (kind_ != nullptr)
+            kind_->close([](envelope&) {});
+        kind_ = nullptr;
     }
     /// The block this mailbox has, whether its present life uses it or not.
     [[nodiscard]] mailbox_block* block() const noexcept { return block_.load(placed.acquire()); }

@@ -21,6 +21,16 @@
 
 namespace tactus::inline v0 {
 
+/// What came of putting messages before all others.
+enum class prepended : std::uint8_t {
+    done,
+    not_a_deque,  // the kind has no such place
+    full,         // not room for all of them; nothing is evicted, whatever the strategy
+    no_memory,    // for the queue to grow
+};
+inline constexpr std::size_t prepended_count = 4;
+[[nodiscard]] const char* name_of(prepended result) noexcept;
+
 class mailbox_block {
 public:
     explicit mailbox_block(memory_source& memory) noexcept : memory_(memory) {}
@@ -48,9 +58,9 @@ public:
         if (owed_ != 0)
             leave(in);
     }
-    /// MB-3, MB-7: before everything that is queued; false when there is no room, or the kind has no
-    /// such place, and the envelope is the caller's.
-    [[nodiscard]] bool push_front(envelope& e) noexcept;
+    /// MB-3, MB-7: all of `batch`, in its order, before everything that is queued; or an error, and
+    /// the batch is as it was.
+    [[nodiscard]] prepended prepend(envelope_list& batch) noexcept;
     /// What is left goes to `sink`: the queue in its order, then what was set aside; whoever waits
     /// at the gate is told. Requires: the inbox is closed.
     template <class Sink>
@@ -70,8 +80,13 @@ public:
 
     // ---- senders
 
-    /// MB-5: after entering: how full it is in percent, when that is worth an event; else 0.
-    [[nodiscard]] std::uint32_t warn() noexcept;
+    struct pressure {
+        std::uint32_t length = 0;
+        std::uint32_t capacity = 0;
+        std::uint32_t percent = 0;  // 0: nothing worth an event
+    };
+    /// MB-5: after entering: how full it is, when that is worth an event.
+    [[nodiscard]] pressure warn() noexcept;
     [[nodiscard]] bool warned() const noexcept {
         return warned_.load(std::memory_order_relaxed) != 0;
     }

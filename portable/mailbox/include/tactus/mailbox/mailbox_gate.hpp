@@ -7,7 +7,7 @@
 // the mailbox's life, so taking is one compare-and-swap that fails when the life has ended.
 //
 //   bits    meaning
-//   0-20    credits taken
+//   0-20    credits taken; all ones: shut, no life goes on here
 //   21      somebody waits: full for everybody else
 //   22-31   the life, the lower bits of its generation
 //
@@ -17,10 +17,12 @@
 //
 // A gate belongs to a slot for as long as the system lives, whatever lives the slot has: a sender
 // delayed across the end of one finds a gate, not a hole. Credits of a life that has ended are
-// forgotten with it; the owner gives back only those of envelopes of its own generation.
+// forgotten with it; the owner gives back only those of envelopes of its own generation. Between two
+// bounded lives the gate is shut, whatever the slot is meanwhile: nobody waits at a gate that has no
+// owner.
 //
 // Invariants
-//   T1  credits taken <= capacity
+//   T1  credits taken <= capacity, unless shut; each belongs to one message of this life
 //   T2  the waiting bit is set exactly while the line is not empty; both change under the lock
 //   T3  while the bit is set, credits taken == capacity, except under the lock
 //
@@ -46,6 +48,7 @@ struct gate_waiter {
     void (*served)(gate_waiter&) noexcept = nullptr;  // called once, without the lock; not after
                                                       // cancel said true
     outcome decided = outcome::waiting;               // written before `served` is called
+    duration limit;                                   // set by wait: the mailbox's push timeout
     gate_waiter* next = nullptr;                      // under the gate's lock
     gate_waiter* previous = nullptr;                  // under the gate's lock
     bool listed = false;                              // under the gate's lock
@@ -53,7 +56,7 @@ struct gate_waiter {
 
 class mailbox_gate {
 public:
-    static constexpr std::uint32_t capacity_max = (1U << 21) - 1;
+    static constexpr std::uint32_t capacity_max = (1U << 21) - 2;
     static constexpr std::uint32_t taken_per_run_max = 64;  // of drop_oldest
 
     enum class entry : std::uint8_t {
@@ -66,29 +69,31 @@ public:
         return settings_.load(std::memory_order_relaxed) & count_mask;
     }
     [[nodiscard]] overflow when_full() const noexcept {
-        return static_cast<overflow>(settings_.load(std::memory_order_relaxed) >> overflow_shift);
+        return static_cast<overflow>((settings_.load(std::memory_order_relaxed) & ~keeps_control) >>
+                                     overflow_shift);
     }
-    /// Messages that hold a credit.
+    /// Messages that hold a credit; 0 while shut.
     [[nodiscard]] std::uint32_t taken() const noexcept {
-        return word_.load(std::memory_order_relaxed) & count_mask;
+        const std::uint32_t seen = word_.load(std::memory_order_relaxed);
+        return is_shut(seen) ? 0 : seen & count_mask;
     }
     [[nodiscard]] bool anybody_waits() const noexcept {
         return (word_.load(std::memory_order_relaxed) & waiting) != 0;
     }
 
     /// Begins a life. Requires: nobody waits, 0 < capacity <= capacity_max (check mailbox_gate:1).
-    void open(std::uint32_t generation, std::uint32_t capacity, overflow strategy) noexcept;
+    void open(std::uint32_t generation, const mailbox_options& o) noexcept;
 
-    /// Takes a credit.
-    [[nodiscard]] entry enter(std::uint32_t generation) noexcept {
+    /// Takes a credit, or all of several.
+    [[nodiscard]] entry enter(std::uint32_t generation, std::uint32_t count = 1) noexcept {
         std::uint32_t seen = word_.load(std::memory_order_relaxed);
         for (;;) {
             if ((seen & life_mask) != life_of(generation))
                 return entry::ended;
-            if ((seen & waiting) != 0 || (seen & count_mask) >= capacity())
-                return entry::full;
+            if ((seen & waiting) != 0 || (seen & count_mask) + count > capacity())
+                return is_shut(seen) ? entry::ended : entry::full;
             // Relaxed: a credit carries nothing; the inbox publishes the message.
-            if (word_.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed,
+            if (word_.compare_exchange_weak(seen, seen + count, std::memory_order_relaxed,
                                             std::memory_order_relaxed))
                 return entry::entered;
         }
@@ -99,18 +104,14 @@ public:
     /// Leaves the line. False when it was served meanwhile: `served` was called, or is about to be.
     [[nodiscard]] bool cancel(gate_waiter& w) noexcept;
 
-    /// For drop_oldest, when full: takes out the oldest message no run has taken, for which `may_go`
-    /// says so; the caller has its credit, and `in` keeps its order. Null when there is none.
-    template <class Test>
-    [[nodiscard]] envelope* evict(inbox& in, std::uint32_t generation, Test&& may_go) noexcept {
-        const port::lock_guard held(mutex_);
-        if ((word_.load(std::memory_order_relaxed) & life_mask) != life_of(generation))
-            return nullptr;
-        set_aside(in);
-        envelope* out = aside_.take_first(may_go);
-        note_aside();
-        return out;
-    }
+    struct eviction {
+        entry result;
+        envelope* out;  // whose credit the caller has now; null: there was room after all
+    };
+    /// For drop_oldest, when full: makes room by taking out the oldest message no run has taken. A
+    /// control-aware mailbox gives no control message away (TC-M15). `full` when nothing may go:
+    /// then messages may have moved from `in` to the side, and the caller looks for work again.
+    [[nodiscard]] eviction evict(inbox& in, std::uint32_t generation) noexcept;
 
     // ---- owner
 
@@ -141,14 +142,22 @@ public:
 private:
     TACTUS_CHECK_MODULE("mailbox_gate");
 
-    static constexpr std::uint32_t count_mask = capacity_max;
+    static constexpr std::uint32_t count_mask = (1U << 21) - 1;
     static constexpr std::uint32_t waiting = 1U << 21;
     static constexpr std::uint32_t life_shift = 22;
     static constexpr std::uint32_t life_mask = ~((1U << life_shift) - 1);
     static constexpr std::uint32_t overflow_shift = 24;
+    static constexpr std::uint32_t keeps_control = 1U << 31;
 
     [[nodiscard]] static constexpr std::uint32_t life_of(std::uint32_t generation) noexcept {
         return generation << life_shift;
+    }
+    [[nodiscard]] static constexpr bool is_shut(std::uint32_t seen) noexcept {
+        return (seen & count_mask) == count_mask;
+    }
+    [[nodiscard]] static constexpr bool goes_on(std::uint32_t seen,
+                                                std::uint32_t generation) noexcept {
+        return (seen & life_mask) == life_of(generation) && !is_shut(seen);
     }
     void set_aside(inbox& in) noexcept;
     void note_aside() noexcept {
@@ -161,7 +170,7 @@ private:
     [[nodiscard]] gate_waiter* end_life() noexcept;
     static void tell_closed(gate_waiter* line) noexcept;
 
-    port::atomic<std::uint32_t> word_{0};
+    port::atomic<std::uint32_t> word_{count_mask};  // shut
     // Capacity and strategy; atomic, because a sender of an earlier life may read them.
     port::atomic<std::uint32_t> settings_{0};
     port::atomic<std::uint32_t> aside_count_{0};
@@ -170,6 +179,7 @@ private:
     port::mutex mutex_;
     gate_waiter* first_ = nullptr;
     gate_waiter* last_ = nullptr;
+    duration push_timeout_;
     envelope_list aside_;
 };
 

@@ -91,6 +91,12 @@ struct mailbox_options {
     duration push_timeout = duration::from_s(10);  // of offer, where none is given
     std::uint32_t stash_capacity = unbounded;
 
+    /// MB-12: as bounded mailboxes are where nothing else is said.
+    [[nodiscard]] static constexpr mailbox_options bounded() noexcept {
+        mailbox_options o;
+        o.capacity = default_capacity;
+        return o;
+    }
     [[nodiscard]] constexpr bool is_bounded() const noexcept { return capacity != unbounded; }
     [[nodiscard]] constexpr capability_set capabilities() const noexcept {
         capability_set all = capability::mpsc;

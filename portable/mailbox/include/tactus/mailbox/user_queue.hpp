@@ -199,12 +199,17 @@ public:
     [[nodiscard]] bool push_front(envelope& e) noexcept override;
     [[nodiscard]] envelope* pop() noexcept override;
     [[nodiscard]] envelope* pop_back() noexcept override;
+    /// Makes room for `count` more; false when there is no memory, which breaks nothing.
+    [[nodiscard]] bool reserve(std::uint32_t count) noexcept;
+    /// All of `batch`, in its order, before everything else. Requires: room was reserved.
+    void prepend(envelope_list& batch) noexcept;
     [[nodiscard]] envelope* peek() noexcept override {
         return count_ == 0 ? nullptr : ring_[first_];
     }
     [[nodiscard]] std::uint32_t size() const noexcept override { return count_; }
 
 private:
+    [[nodiscard]] bool grow() noexcept;
     [[nodiscard]] bool make_room() noexcept;
     [[nodiscard]] std::uint32_t place(std::uint32_t i) const noexcept {
         return (first_ + i) & (ring_.capacity() - 1);
