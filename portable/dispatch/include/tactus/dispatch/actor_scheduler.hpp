@@ -571,11 +571,7 @@ private:
     port::atomic<std::uint32_t> phase_{0};
     port::atomic<std::uint32_t> failed_tasks_{0};
     port::atomic<std::uint32_t> dropped_tasks_{0};
-<<<<<<< HEAD
-=======
-    task_queue tasks_;
     exhaustion exhaustion_;
->>>>>>> wt-kinds
     outside outside_;
 };
 

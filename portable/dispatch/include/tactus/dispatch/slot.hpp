@@ -109,11 +109,7 @@ private:
     static constexpr std::size_t line = port::cache_line < 8 ? 8 : port::cache_line;
     alignas(line) std::byte state_[state_size];
 };
-<<<<<<< HEAD
 // The model's atomics are larger than what they stand for.
-=======
-// The model's atomics have more to say than their value.
->>>>>>> wt-kinds
 static_assert(port::cache_line != 64 || sizeof(port::atomic<std::uint32_t>) != 4 ||
               sizeof(slot) == 256);
 
