@@ -40,6 +40,7 @@
 #include <tactus/dispatch/registry.hpp>
 #include <tactus/dispatch/run_ring.hpp>
 #include <tactus/dispatch/slot.hpp>
+#include <tactus/dispatch/suspension_records.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/task.hpp>

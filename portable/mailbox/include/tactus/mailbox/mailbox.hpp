@@ -135,8 +135,8 @@ public:
         ++batch_count_;
     }
 
-    /// MB-7: all of `batch`, in its order, before everything that is queued, but not before what was
-    /// put back; or an error, and the batch is as it was.
+    /// MB-7: all of `batch`, in its order, before everything that is queued, but not before what
+    /// was put back; or an error, and the batch is as it was.
     [[nodiscard]] prepended prepend(envelope_list& batch) noexcept {
         if (kind_ != nullptr)
             return kind_->prepend(batch);
