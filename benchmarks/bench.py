@@ -40,6 +40,13 @@ suites["kernel"] = {
     "workers": [1, 2],
     "peers": {},  # the bare path has none; the suite with actors will
 }
+suites["mailboxes"] = {
+    "program": "bench_mailboxes",
+    "sizes": [1_000_000],
+    "quick": [100_000],
+    "workers": [1, 2],
+    "peers": {},  # what is compared is in the program, in turns
+}
 # What to reach (80-performance), by id, case and n; where a suite has workers, by these instead of n. Reached means
 # within 1.3 times on a quiet machine.
 targets = {
@@ -61,6 +68,10 @@ targets = {
     ("PF-29", "push + pop, across cores"): {2: 8},
     ("PF-30", "system queue push + drain"): {1: 50},
     ("PF-31", "lanes: register + take"): {1: 15},
+    ("PF-13", "4:1 bounded, ratio"): {1: 1.5, 2: 1.5},
+    ("PF-18", "suspend + resume, busy"): {1: 5_000, 2: 5_000},
+    ("PF-32", "lanes of 8 threads, ratio"): {2: 1},
+    ("PF-32", "system queue of 4 threads, ratio"): {2: 1},
 }
 tolerance = 1.3
 

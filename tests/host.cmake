@@ -114,4 +114,9 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ
           $<TARGET_FILE:dispatcher_tables> ${part})
     endforeach()
   endif()
+  add_executable(overflow_table documents/overflow_table.cpp)
+  target_link_libraries(overflow_table PRIVATE tactus_build_flags tactus::runtime)
+  add_test(NAME "documents: mailboxes.md says what full mailboxes do (MB-1, MB-2)"
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/mailboxes.md overflow
+      $<TARGET_FILE:overflow_table>)
 endif()

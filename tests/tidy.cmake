@@ -13,6 +13,9 @@ add_test(NAME "documents: the README shows the example that is run"
 add_test(NAME "documents: kernel.md shows the example that is run"
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/readme_program.py
     ${PROJECT_SOURCE_DIR}/docs/kernel.md ${PROJECT_SOURCE_DIR}/examples/bare_messages.cpp "struct doubled")
+add_test(NAME "documents: mailboxes.md shows the example that is run"
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/readme_program.py
+    ${PROJECT_SOURCE_DIR}/docs/mailboxes.md ${PROJECT_SOURCE_DIR}/examples/bounded_mailbox.cpp "struct line")
 
 # PF-43: ./bench --compare ends non-zero when a median got worse than the threshold allows.
 set(bench $<TARGET_FILE:Python3::Interpreter> ${PROJECT_SOURCE_DIR}/benchmarks/bench.py --compare)

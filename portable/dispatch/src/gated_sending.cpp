@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sending to bounded mailboxes: the gate, what each strategy does when it is shut, and the memory of
-// mailboxes that are not plain.
+// Sending to bounded mailboxes: the gate, what each strategy does when it is shut, and the memory
+// of mailboxes that are not plain.
 //
 //   strategy      tell                          try_tell
 //   drop_oldest   the oldest -> mailbox_full    the same; mailbox_full when nothing may go

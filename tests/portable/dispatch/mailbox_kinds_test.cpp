@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: messages are handled in the order of the mailbox's kind, bounded or not; a queue that breaks
-// ends its actor; bad options are refused by name; a slot may have one kind after another (MB, MB-4,
-// MB-12, RG-4, TC-M13 … TC-M15, C-MQ-12 … C-MQ-15).
+// Goal: messages are handled in the order of the mailbox's kind, bounded or not; a queue that
+// breaks ends its actor; bad options are refused by name; a slot may have one kind after another
+// (MB, MB-4, MB-12, RG-4, TC-M13 … TC-M15, C-MQ-12 … C-MQ-15).
 #include <array>
 #include <cstdint>
 #include <optional>

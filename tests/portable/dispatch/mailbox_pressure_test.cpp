@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: a mailbox that fills up says so, once; so does a pool that is used up; and a bounded mailbox
-// takes nobody else's share (MB-5, MB-8, MB-11, MB-12, TC-M32, TC-M33).
-// Method: a manual clock; a pool of one envelope; two actors and every throughput of MB-12.
+// Goal: a mailbox that fills up says so, once; so does a pool that is used up; and a bounded
+// mailbox takes nobody else's share (MB-5, MB-8, MB-11, MB-12, TC-M32, TC-M33). Method: a manual
+// clock; a pool of one envelope; two actors and every throughput of MB-12.
 #include <cstdint>
 
 #include "mailbox_rig.hpp"

@@ -212,7 +212,7 @@ private:
         }
     }
     void cancel() {
-        const std::size_t place = random_.below(waiters_.size());
+        const auto place = static_cast<std::size_t>(random_.below(waiters_.size()));
         const bool waits = waiters_[place].listed;
         EXPECT_EQ(gate_.cancel(waiters_[place]), waits);
         if (!waits)

@@ -273,8 +273,8 @@ public:
     [[nodiscard]] coordinator& order() noexcept { return first_.order(); }
     [[nodiscard]] suspensions& waiting() noexcept { return suspensions_; }
     [[nodiscard]] std::uint32_t system_number() const noexcept { return number_; }
-    /// MB-8: messages in a bounded mailbox, some just handled among them (see mailbox_block); nothing
-    /// for others: their senders count nothing.
+    /// MB-8: messages in a bounded mailbox, some just handled among them (see mailbox_block);
+    /// nothing for others: their senders count nothing.
     [[nodiscard]] std::optional<std::uint32_t> depth_of(mailbox_index who) const noexcept;
     /// Replaces the middleware; applies from the next message. Null: none.
     void set_middleware(const middleware_chain* chain) noexcept {

@@ -70,8 +70,8 @@ public:
         (void)percent;
     }
     /// MB-11: no envelope, or no memory for a large payload, for `refused` messages since this was
-    /// last said; at most once per second (once, where there is no clock). Each of them is told to its
-    /// sender, or comes by message_lost.
+    /// last said; at most once per second (once, where there is no clock). Each of them is told to
+    /// its sender, or comes by message_lost.
     virtual void pool_exhausted(std::uint32_t refused) noexcept { (void)refused; }
     /// UP-4: user code beside handlers threw; what came of it is in guarded_user.hpp.
     virtual void user_code_failed(user_code where, const failure& why) noexcept {

@@ -3,8 +3,8 @@
 // Offers: messages that wait for room in a full mailbox whose strategy is block (MB-2).
 //
 // The waiting itself is the gate's: in the order of arrival, without spinning, and the message is
-// delivered by the mailbox's owner, not by who waits. What differs is how the waiter learns of it: a
-// thread sleeps (actor_scheduler::offer), everything else hands in a waker (EX-7).
+// delivered by the mailbox's owner, not by who waits. What differs is how the waiter learns of it:
+// a thread sleeps (actor_scheduler::offer), everything else hands in a waker (EX-7).
 //
 // A pending offer must stay where it is until its waker was called, or cancel() said true.
 #pragma once
@@ -120,9 +120,9 @@ private:
 };
 
 /// MB-2: sends, and waits for room where the mailbox is full and its strategy is block; as try_tell
-/// everywhere else. `timed_out`: the message became a dead letter (mailbox_timeout). From a worker's
-/// thread, which must not wait, `would_block` instead: see pending_offer. A negative time waits
-/// without limit, zero not at all; none is the mailbox's push_timeout.
+/// everywhere else. `timed_out`: the message became a dead letter (mailbox_timeout). From a
+/// worker's thread, which must not wait, `would_block` instead: see pending_offer. A negative time
+/// waits without limit, zero not at all; none is the mailbox's push_timeout.
 template <class M>
 [[nodiscard]] sent offer(mailbox_index to, M&& message, std::optional<duration> timeout = {},
                          const send_options& o = {}) noexcept {

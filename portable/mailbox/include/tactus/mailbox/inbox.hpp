@@ -71,9 +71,9 @@ public:
         return reversed(head_.exchange(empty_mark(), taken.acquire()), count);
     }
 
-    /// As take_all, for who makes it known in another word, before, that something is set aside (see
-    /// mailbox_gate): whoever then finds the stack empty finds that too. Owner, or under the lock
-    /// that the owner takes as well.
+    /// As take_all, for who makes it known in another word, before, that something is set aside
+    /// (see mailbox_gate): whoever then finds the stack empty finds that too. Owner, or under the
+    /// lock that the owner takes as well.
     [[nodiscard]] Node* set_aside() noexcept {
         Node* seen = head_.load(std::memory_order_relaxed);
         if (seen == empty_mark() || seen == nullptr)

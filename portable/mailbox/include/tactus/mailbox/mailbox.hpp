@@ -135,8 +135,8 @@ public:
         ++batch_count_;
     }
 
-    /// MB-7: all of `batch`, in its order, before everything that is queued, but not before what was
-    /// put back; or an error, and the batch is as it was.
+    /// MB-7: all of `batch`, in its order, before everything that is queued, but not before what
+    /// was put back; or an error, and the batch is as it was.
     [[nodiscard]] prepended prepend(envelope_list& batch) noexcept {
         if (kind_ != nullptr)
             return kind_->prepend(batch);
@@ -172,8 +172,12 @@ public:
             kind_->close([](envelope&) {});
         kind_ = nullptr;
     }
-    /// The block this mailbox has, whether its present life uses it or not.
-    [[nodiscard]] mailbox_block* block() const noexcept { return block_.load(placed.acquire()); }
+    /// The block this mailbox has, whether its present life uses it or not. For who has the mailbox
+    /// between two lives.
+    [[nodiscard]] mailbox_block* block() const noexcept {
+        // Relaxed: who made it had the mailbox before, and the depot hands that over.
+        return block_.load(std::memory_order_relaxed);
+    }
 
     /// Opens it for a new life. Requires: closed, and the caller is the only one who may open it.
     void open(std::uint32_t generation, bool scheduled) noexcept {

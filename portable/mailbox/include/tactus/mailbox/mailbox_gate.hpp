@@ -17,9 +17,9 @@
 //
 // A gate belongs to a slot for as long as the system lives, whatever lives the slot has: a sender
 // delayed across the end of one finds a gate, not a hole. Credits of a life that has ended are
-// forgotten with it; the owner gives back only those of envelopes of its own generation. Between two
-// bounded lives the gate is shut, whatever the slot is meanwhile: nobody waits at a gate that has no
-// owner.
+// forgotten with it; the owner gives back only those of envelopes of its own generation. Between
+// two bounded lives the gate is shut, whatever the slot is meanwhile: nobody waits at a gate that
+// has no owner.
 //
 // Invariants
 //   T1  credits taken <= capacity, unless shut; each belongs to one message of this life
@@ -122,7 +122,8 @@ public:
         if ((before & waiting) != 0) [[unlikely]]
             serve(in);
     }
-    /// For drop_oldest: moves at most `max` of the oldest to the owner's queue. False: it is broken.
+    /// For drop_oldest: moves at most `max` of the oldest to the owner's queue. False: it is
+    /// broken.
     [[nodiscard]] bool take(inbox& in, user_queue& to, std::uint32_t max) noexcept;
     /// Messages set aside by evict: they are older than the inbox. A look.
     [[nodiscard]] bool has_aside() const noexcept {

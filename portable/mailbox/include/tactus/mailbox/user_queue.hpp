@@ -166,8 +166,8 @@ public:
 
     [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
     [[nodiscard]] Entry& operator[](std::uint32_t i) noexcept { return entries_[i]; }
-    /// Twice as large; what `from(i)` says goes to place i, for the `count` first. False: no memory,
-    /// and nothing has changed.
+    /// Twice as large; what `from(i)` says goes to place i, for the `count` first. False: no
+    /// memory, and nothing has changed.
     template <class From>
     [[nodiscard]] bool grow(std::uint32_t count, From&& from) noexcept {
         const std::uint32_t wider = capacity_ == 0 ? first_capacity : 2 * capacity_;
