@@ -18,6 +18,11 @@ namespace {
 constexpr lane all[] = {lane::cancel, lane::timed, lane::ready};
 constexpr std::uint8_t priorities[] = {128, 60, 200};
 
+struct counting_waker final : tactus::waker {
+    void wake() noexcept override { ++woken; }
+    unsigned woken = 0;
+};
+
 void pin(lane_rig& rig, unsigned n, std::uint32_t worker) {
     rig.at(n).pin_to(worker);
 }
@@ -113,18 +118,23 @@ TEST(pinned, it_is_not_starved_by_a_full_ring_nor_starves_the_global_lane) {
     EXPECT_LE(global_at, 128u);
 }
 
-// LN-5: its worker is woken, whoever else could search.
+// LN-5: its worker is woken, and nobody else, although somebody searches.
 TEST(pinned, the_worker_it_is_pinned_to_is_woken) {
     lane_rig rig({.workers = 2});
     pin(rig, 1, 1);
-    tactus::idle_workers& idle = rig.order().idle();
-    tactus::sleeper other;
-    idle.prepare_sleep(other, false);
-    EXPECT_TRUE(idle.start_search(4));
+    counting_waker wakers[2];
+    for (const unsigned w :
+         {1u, 0u}) {  // 0 is the last to sleep: it would be the first to be woken
+        rig.order().lend(rig.worker(w), wakers[w]);
+        EXPECT_TRUE(rig.order().rest(rig.worker(w)));
+    }
+    EXPECT_TRUE(rig.order().idle().start_search(4));
     rig.ready(1);
-    EXPECT_EQ(idle.sleeping_count(), 1u);  // not the one that could do nothing
-    EXPECT_EQ(idle.searching_count(), 1u);
-    (void)idle.cancel_sleep(other, false);
-    (void)idle.stop_search();
+    EXPECT_EQ(wakers[0].woken, 0u);
+    EXPECT_EQ(wakers[1].woken, 1u);
+    rig.order().begin(rig.worker(1));
+    EXPECT_TRUE(rig.takes({1}, 1));
+    rig.ready(1, &rig.worker(1));  // awake: nobody to wake
+    EXPECT_EQ(wakers[0].woken + wakers[1].woken, 1u);
     EXPECT_TRUE(rig.takes({1}, 1));
 }

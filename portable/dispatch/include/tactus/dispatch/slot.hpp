@@ -38,9 +38,9 @@ public:
     /// Requires: the number is less than pinned_max (check slot:1).
     void pin_to(std::uint32_t worker_number) noexcept {
         TACTUS_CHECK(1, worker_number < pinned_max);
-        traits_.store((traits_.load(std::memory_order_relaxed) & ~home_mask) |
-                          (worker_number + 1) * home_one,
-                      std::memory_order_relaxed);
+        traits_.store(
+            (traits_.load(std::memory_order_relaxed) & ~home_mask) | (worker_number + 1) * home_one,
+            std::memory_order_relaxed);
     }
     [[nodiscard]] bool pinned() const noexcept {
         return (traits_.load(std::memory_order_relaxed) & home_mask) != 0;
