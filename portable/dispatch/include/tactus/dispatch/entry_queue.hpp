@@ -41,6 +41,7 @@ public:
     }
     /// Requires: not empty.
     [[nodiscard]] lane_entry pop() noexcept { return entries_[head_++ & mask_]; }
+    [[nodiscard]] lane_entry front() const noexcept { return entries_[head_ & mask_]; }
 
     template <class IsStale>
     void drop_if(IsStale&& is_stale) noexcept {

@@ -47,6 +47,9 @@ public:
     /// The first of cancel or ready, if its priority is above the default.
     [[nodiscard]] lane_entry pop_preferred(lane from) noexcept;
 
+    /// What pop would take first, over all lanes; it stays. Invalid when there is nothing.
+    [[nodiscard]] lane_entry peek() noexcept;
+
     // Looks without the lock: what waits, stale entries included. The order a worker needs that
     // goes to sleep: see idle_workers.
     [[nodiscard]] std::uint32_t cancel_count() const noexcept { return look(counts_[0]); }

@@ -28,11 +28,27 @@ namespace tactus::inline v0 {
 /// What happens to executors; see kernel_events for how it is called.
 class dispatcher_events {
 public:
-    /// EX-8: a worker could not be submitted; what is ready waits.
-    virtual void executor_rejected(const dispatcher& where, unsigned attempts) noexcept = 0;
-    /// EX-8: once when the first worker is parked, once when the last one runs again.
-    virtual void dispatcher_backpressure(const dispatcher& where, std::uint32_t parked,
+    struct rejection {
+        mailbox_index first;  // the mailbox that waits longest; invalid when that is not known
+        unsigned attempts;
+        const char* cause;
+    };
+    struct starvation {
+        std::uint32_t waiting;       // mailboxes and tasks that nobody takes
+        std::uint32_t workers_busy;  // threads that are in handlers
+    };
+
+    /// EX-1, EX-8: a worker could not be submitted; what is ready waits, in order.
+    virtual void executor_rejected(const dispatcher& where, const rejection& what) noexcept = 0;
+    /// EX-8: once when the first worker is parked, once when the last one runs again. `waiting`
+    /// mailboxes wait meanwhile.
+    virtual void dispatcher_backpressure(const dispatcher& where, std::uint32_t waiting,
                                          bool engaged) noexcept = 0;
+    /// EX-5: work has waited for starvation_deadline, and nothing was taken.
+    virtual void dispatcher_starved(const dispatcher& where, const starvation& what) noexcept {
+        (void)where;
+        (void)what;
+    }
 
 protected:
     ~dispatcher_events() = default;
@@ -46,6 +62,7 @@ public:
     struct options {
         memory_source* memory = nullptr;
         dispatcher_events* events = nullptr;  // null: nobody is told
+        waker* parked = nullptr;              // called when one was parked: retry() is due in 50 ms
     };
     /// Requires: nobody else runs the dispatcher's workers. Both outlive this.
     lent_workers(actor_scheduler& system, dispatcher& what, executor& to,
@@ -55,6 +72,10 @@ public:
     lent_workers(const lent_workers&) = delete;
     lent_workers& operator=(const lent_workers&) = delete;
 
+    /// Something waits, and workers are parked: retry() is due some time.
+    [[nodiscard]] bool needs_retry() const noexcept {
+        return parked_count() != 0 && what_.order().has_work(nullptr);
+    }
     /// Submits parked workers once more: after 50 ms without anything else, or when the executor is
     /// known to accept again.
     void retry() noexcept;
@@ -101,6 +122,7 @@ private:
     executor& to_;
     memory_source& memory_;
     dispatcher_events* events_;
+    waker* on_park_;
     lent* lents_ = nullptr;
     port::atomic<std::uint32_t> stopping_{0};
     // "ended": what a task did happens before stopped() says so.
