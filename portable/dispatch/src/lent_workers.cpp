@@ -114,6 +114,10 @@ void lent_workers::retry() noexcept {
 
 bool lent_workers::stop() noexcept {
     stopping_.store(1, std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < what_.worker_count(); ++i) {
+        if (to_.withdraw(lents_[i]))
+            left();
+    }
     return stopped();
 }
 

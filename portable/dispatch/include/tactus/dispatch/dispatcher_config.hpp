@@ -27,14 +27,15 @@ inline constexpr std::size_t executor_kind_count = 6;
 
 struct dispatcher_config {
     executor_kind executor = executor_kind::work_stealing_pool;
-    std::uint32_t workers = 0;                // 0: as many as there are cores
-    std::uint32_t max_workers = 0;            // 0: twice the workers; extra ones when it starves
-    std::optional<std::uint32_t> throughput;  // messages per run, exactly; none: the default rule
+    std::uint32_t workers = 0;      // 0: as many as there are cores
+    std::uint32_t max_workers = 0;  // 0: twice the workers; extra ones when it starves
+    std::optional<std::uint32_t> throughput =
+        {};  // messages per run, exactly; none: the default rule
     duration throughput_deadline = duration::max();
     duration starvation_deadline = duration::from_s(1);
     duration shutdown_timeout = duration::from_s(1);  // without actors its threads end after this
-    std::string_view mailbox;            // id of the mailbox its actors get; empty: none
-    capability_set mailbox_requirement;  // what the mailboxes of its actors must be able to do
+    std::string_view mailbox = {};            // id of the mailbox its actors get; empty: none
+    capability_set mailbox_requirement = {};  // what the mailboxes of its actors must be able to do
 };
 
 // DR-3

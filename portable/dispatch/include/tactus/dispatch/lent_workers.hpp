@@ -86,8 +86,8 @@ public:
     [[nodiscard]] std::uint32_t rejected_count() const noexcept {
         return rejected_.load(std::memory_order_relaxed);
     }
-    /// Nothing is submitted any more; a task that still runs ends at its next turn. True when none
-    /// runs or is submitted.
+    /// Nothing is submitted any more, and what waits is taken back where the executor can; a task
+    /// that still runs ends at its next turn. True when none runs or is submitted.
     [[nodiscard]] bool stop() noexcept;
     [[nodiscard]] bool stopped() const noexcept { return active_.load(ended.acquire()) == 0; }
 
