@@ -4,7 +4,7 @@
 //
 //   what                      when
 //   threads start and end     a worker that stood by was woken; an extra thread has ended
-//   starved                   work waits and no worker has looked for some since starvation_deadline
+//   starved                   work waits, and no worker has looked since starvation_deadline
 //   retry                     a foreign executor has rejected workers, every 50 ms
 //   rest                      no actors and nothing to do since shutdown_timeout; not the first one
 //   start                     actors have come, and there are no threads

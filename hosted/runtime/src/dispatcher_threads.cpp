@@ -2,9 +2,9 @@
 //
 // Threads for workers: names, signals, extra ones, and an orderly end.
 //
-// Wakers are called without the locks of the kernel, and take the one here: so nothing that may wake
-// somebody (found_work, made_work, wake_all) is called while it is held. stand_by and stand_down
-// wake nobody, and are.
+// Wakers are called without the locks of the kernel, and take the one here: so nothing that may
+// wake somebody (found_work, made_work, wake_all) is called while it is held. stand_by and
+// stand_down wake nobody, and are.
 #include <tactus/runtime/dispatcher_threads.hpp>
 
 #include "signals_blocked.hpp"

@@ -111,7 +111,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                      .certify_schedule = o.certify_schedule,
                      .advice = o.advice,
                      .load = o.load}) {
-    dispatchers_[0].at.store(&first_, added.release());
+    dispatchers_[0].at.store(&first_, std::memory_order_relaxed);  // nobody else is here
     outside_.envelopes.attach(&pool_);
     outside_.slots.attach(&slots_.shared());
     system_table::publish(number_, *this);

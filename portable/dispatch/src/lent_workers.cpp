@@ -63,8 +63,8 @@ void lent_workers::submit(lent& l) noexcept {
 }
 
 void lent_workers::park(lent& l) noexcept {
-    if (!l.parked_) {
-        l.parked_ = true;
+    if (!l.gave_up_) {
+        l.gave_up_ = true;
         const std::uint32_t before = parked_.fetch_add(1, std::memory_order_relaxed);  // a count
         if (before == 0 && events_ != nullptr)
             events_->dispatcher_backpressure(what_, what_.order().waiting_count(), true);
@@ -80,9 +80,9 @@ void lent_workers::park(lent& l) noexcept {
 }
 
 void lent_workers::accepted(lent& l) noexcept {
-    if (!l.parked_) [[likely]]
+    if (!l.gave_up_) [[likely]]
         return;
-    l.parked_ = false;
+    l.gave_up_ = false;
     const std::uint32_t before = parked_.fetch_sub(1, std::memory_order_relaxed);  // a count
     if (before == 1 && events_ != nullptr)
         events_->dispatcher_backpressure(what_, what_.order().waiting_count(), false);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: threads that come and go: starvation, handlers that block, settings, states, and no cost when
-// idle (EX-4, EX-5, EX-6, EX-9).
+// Goal: threads that come and go: starvation, handlers that block, settings, states, and no cost
+// when idle (EX-4, EX-5, EX-6, EX-9).
 #include <tactus/runtime/blocking_section.hpp>
 #include <tactus/runtime/dispatcher_threads.hpp>
 
@@ -253,7 +253,8 @@ TEST(dispatcher_threads, EX_6_affinity_and_stack_size_are_kept) {
     EXPECT_TRUE(on_the_first.load());
 }
 
-// EX-4: nothing to do costs nothing, with a housekeeper and several dispatchers, one of which rests.
+// EX-4: nothing to do costs nothing, with a housekeeper and several dispatchers, one of which
+// rests.
 TEST(dispatcher_threads, EX_4_idle_dispatchers_use_no_processor_time) {
     const auto idle_for = tactus_test::long_run() ? 10s : 2s;
     std::atomic<std::uint64_t> count{0};

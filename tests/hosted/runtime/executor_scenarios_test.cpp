@@ -3,8 +3,8 @@
 // Goal: the same five things on every kind of executor: a thousand messages for one actor, a steady
 // load, a thousand actors at once, suspending and resuming, failing and going on (TC-F10, TC-F13).
 //
-// A pinned dispatcher has one actor: there the actors are fewer, each with more messages. The steady
-// load lasts 10 seconds with TACTUS_LONG=1.
+// A pinned dispatcher has one actor: there the actors are fewer, each with more messages. The
+// steady load lasts 10 seconds with TACTUS_LONG=1.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: an executor that rejects: counted attempts, events, nothing stranded, order kept (EX-1, EX-8,
-// TC-M34).
+// Goal: an executor that rejects: counted attempts, events, nothing stranded, order kept (EX-1,
+// EX-8, TC-M34).
 #include <tactus/dispatch/lent_workers.hpp>
 
 #include <gtest/gtest.h>
@@ -78,7 +78,8 @@ struct lent_rig : dispatchers_rig {
 
 }  // namespace
 
-// TC-M34, EX-1: exactly three submissions, an event that names the mailbox; the next send tries again.
+// TC-M34, EX-1: exactly three submissions, an event that names the mailbox; the next send tries
+// again.
 TEST(lent_workers, TC_M34_three_submissions_then_it_waits_for_the_next_send) {
     std::atomic<std::uint64_t> count{0};
     moody on;

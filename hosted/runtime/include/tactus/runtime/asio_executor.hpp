@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asio executor: actors on the application's own io_context, or any Boost.Asio executor (EX-2, EX-8).
+// Asio executor: actors on the application's own io_context, or any Boost.Asio executor (EX-2,
+// EX-8).
 //
 //     boost::asio::io_context io;
 //     runtime::asio_executor on(io);
-//     auto there = all.add({.id = "io", .config = {.executor = executor_kind::foreign}, .foreign = &on});
+//     auto there = all.add({.id = "io",
+//                           .config = {.executor = executor_kind::foreign},
+//                           .foreign = &on});
 //
 // A task is posted, and runs among the application's own handlers. A stopped context rejects: what
 // is ready waits in its lanes, and runs when the context was restarted. What was posted before it
@@ -97,7 +100,8 @@ private:
         std::uint64_t last_ = 0;
     };
 
-    /// One place in the queue. Outlives the executor if the context keeps it: then it finds nothing.
+    /// One place in the queue. Outlives the executor if the context keeps it: then it finds
+    /// nothing.
     class posted {
     public:
         posted(std::shared_ptr<pending> in, task& t) : in_(std::move(in)), number_(in_->add(t)) {}

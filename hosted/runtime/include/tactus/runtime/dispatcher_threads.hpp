@@ -49,9 +49,9 @@ struct thread_settings {
     std::size_t stack_bytes = 0;  // 0: what the system gives
 };
 
-/// C-DCF-6: `<system>-<dispatcher>-<n>` in the 15 characters Linux keeps. Of the dispatcher's id the
-/// part behind its last dot, without "-dispatcher"; what is too long then loses its end, the longer
-/// of the two first. Without an id: `<system>-<n>`.
+/// C-DCF-6: `<system>-<dispatcher>-<n>` in the 15 characters Linux keeps. Of the dispatcher's id
+/// the part behind its last dot, without "-dispatcher"; what is too long then loses its end, the
+/// longer of the two first. Without an id: `<system>-<n>`.
 [[nodiscard]] std::string worker_thread_name(std::string_view system, std::string_view dispatcher,
                                              std::uint32_t number);
 

@@ -117,8 +117,8 @@ public:
         std::string_view id) const;
     [[nodiscard]] dispatcher_handle first() const;
 
-    /// CO-5: takes nothing new, lets all dispatchers finish what is queued for at most `limit`, then
-    /// ends all threads and closes what is left. True when everything was processed in time.
+    /// CO-5: takes nothing new, lets all dispatchers finish what is queued for at most `limit`,
+    /// then ends all threads and closes what is left. True when everything was processed in time.
     /// Requires: the caller is no worker of the system (check dispatchers:2), and runs what is of
     /// kind inline_tick, if anything is.
     bool shut_down(std::chrono::nanoseconds limit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Housekeeper: one thread per system that looks after what nobody else has time for: dispatchers that
-// starve, executors that rejected, threads that nobody needs (EX-1, EX-5, EX-6).
+// Housekeeper: one thread per system that looks after what nobody else has time for: dispatchers
+// that starve, executors that rejected, threads that nobody needs (EX-1, EX-5, EX-6).
 //
 // The message path reads no clock and counts nothing for it: it samples. Each of its charges is
 // tended and says when it wants to be tended again; one that says `never` has arranged to be called

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work-stealing pool: the default executor, one thread per worker of the system (EX-2). For a system
-// with one dispatcher; `dispatchers` is for several.
+// Work-stealing pool: the default executor, one thread per worker of the system (EX-2). For a
+// system with one dispatcher; `dispatchers` is for several.
 //
 // Workers block all signals and are named `<name>-<number>`, at most 15 characters (UP-7). An idle
 // worker sleeps; it uses no processor time (EX-4).

@@ -173,9 +173,9 @@ public:
 
     void lend(worker_lanes& w, waker& to) noexcept { w.sleeper_.instead = &to; }
     void begin(worker_lanes& w) noexcept { w.set(worker_lanes::searching, true); }
-    /// True when there was nothing to do: the worker waits for its waker, which may be called before
-    /// this returns, and is not the caller's any more. False: go on. With `certainly` it waits
-    /// whatever there is, until somebody makes more: for who was woken and cannot run.
+    /// True when there was nothing to do: the worker waits for its waker, which may be called
+    /// before this returns, and is not the caller's any more. False: go on. With `certainly` it
+    /// waits whatever there is, until somebody makes more: for who was woken and cannot run.
     [[nodiscard]] bool rest(worker_lanes& w, bool certainly = false) noexcept;
     /// A worker that nobody runs waits for `to` to be called when nobody else is left to wake:
     /// somebody then gives it a thread. False when there is something to do now.

@@ -3,9 +3,9 @@
 // Dispatcher: a place where actors run: an order of what is ready, workers, tasks, and how much one
 // run may do. A system has one at least, and as many others as it is given (DR-3).
 //
-// Every slot names its dispatcher, so whoever makes a mailbox ready finds the lanes it waits in. The
-// threads are not its business: an executor runs the workers, or nobody does, and then what is ready
-// waits.
+// Every slot names its dispatcher, so whoever makes a mailbox ready finds the lanes it waits in.
+// The threads are not its business: an executor runs the workers, or nobody does, and then what is
+// ready waits.
 //
 // Thread safety: any thread; workers belong to the threads that run them.
 #pragma once
@@ -100,8 +100,8 @@ public:
     [[nodiscard]] std::uint32_t inhabitants() const noexcept {
         return inhabitants_.load(std::memory_order_relaxed);
     }
-    /// An actor, by the number of its slot, comes to run here. False when this is pinned and belongs
-    /// to another (TC-M39); one that is here already stays so.
+    /// An actor, by the number of its slot, comes to run here. False when this is pinned and
+    /// belongs to another (TC-M39); one that is here already stays so.
     [[nodiscard]] bool attach(std::uint32_t who) noexcept;
     void detach() noexcept;
 

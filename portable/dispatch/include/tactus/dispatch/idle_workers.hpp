@@ -81,8 +81,8 @@ public:
     /// Not sleeping after all. True when the caller is searching: because it `searched` before, and
     /// others may have left to it what they made, or because somebody has chosen to wake it.
     [[nodiscard]] bool cancel_sleep(sleeper& s, bool searched) noexcept;
-    /// As cancel_sleep, for a worker without a thread: false when somebody has chosen to wake it; its
-    /// waker was called, or is about to be, and the worker is not the caller's any more.
+    /// As cancel_sleep, for a worker without a thread: false when somebody has chosen to wake it;
+    /// its waker was called, or is about to be, and the worker is not the caller's any more.
     [[nodiscard]] bool try_cancel_sleep(sleeper& s, bool searched) noexcept;
     /// Sleeps. True when woken (the caller is searching then), false when the time passed.
     [[nodiscard]] bool sleep(sleeper& s, std::int64_t timeout_ns) noexcept;

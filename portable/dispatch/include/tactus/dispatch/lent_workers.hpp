@@ -12,8 +12,8 @@
 //   parked     the executor refused three times    next work, or retry() -> submitted
 //
 // What is ready waits in the lanes, in order, whatever the executor does: nothing is stranded, and
-// mailboxes can be closed. While a worker is parked, work that is made wakes it as if it rested, and
-// retry() does so after a time without any.
+// mailboxes can be closed. While a worker is parked, work that is made wakes it as if it rested,
+// and retry() does so after a time without any.
 //
 // Thread safety: any thread.
 #pragma once
@@ -108,7 +108,7 @@ private:
         worker& worker_;
         // Written by whoever the worker belongs to: who wakes it, then who runs it.
         bool woken_ = false;
-        bool parked_ = false;
+        bool gave_up_ = false;  // counted as parked
     };
 
     /// Requires: counted as active.
