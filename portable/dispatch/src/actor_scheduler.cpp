@@ -101,6 +101,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                      .number = 0,
                      .worker_count = o.worker_count,
                      .visited = o.visited,
+                     .shared_queue = o.shared_queue,
                      .throughput = o.throughput,
                      .throughput_deadline = o.throughput_deadline,
                      .seed = o.seed,
@@ -112,7 +113,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                      .certify_schedule = o.certify_schedule,
                      .advice = o.advice,
                      .load = o.load}) {
-    dispatchers_[0].at.store(&first_, added.release());
+    dispatchers_[0].at.store(&first_, std::memory_order_relaxed);  // nobody else is here
     outside_.envelopes.attach(&pool_);
     outside_.slots.attach(&slots_.shared());
     system_table::publish(number_, *this);
@@ -273,7 +274,12 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
     if (s == nullptr)
         return std::unexpected(spawn_error{spawn_error::kind::slots_exhausted,
                                            "as many actors as the system may have"});
-    if (auto refused = prepare_mailbox(*s, o)) {
+    auto refused = prepare_mailbox(*s, o);
+    if (!refused && o.dispatcher != 0 && !dispatcher_at(o.dispatcher)->attach(slots_.number_of(*s)))
+        refused = spawn_error{spawn_error::kind::dispatcher_already_owned,
+                              "the dispatcher is pinned and belongs to another actor"};
+    if (refused) {
+        s->set_traits(o.priority, true);  // it lives nowhere
         abandon_spawn(*s, w);
         return std::unexpected(*refused);
     }
@@ -291,8 +297,6 @@ void actor_scheduler::note_slots() noexcept {
 }
 
 mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
-    if (s.dispatcher_number() != 0) [[unlikely]]
-        dispatcher_at(s.dispatcher_number())->attach();
     const bool beyond = slots_.number_of(s) >= slot_limit_.load(std::memory_order_relaxed);
     if (w != nullptr) {
         if (beyond) [[unlikely]] {
@@ -315,14 +319,14 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
     }
     if (const auto end = s.acts()->destroy)
         end(s);
-    if (s.dispatcher_number() != 0)
-        dispatcher_at(s.dispatcher_number())->detach();
     abandon_spawn(s, w);
     return {};
 }
 
 void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
     s.drop_kind();
+    if (s.dispatcher_number() != 0) [[unlikely]]
+        dispatcher_at(s.dispatcher_number())->detach();
     if (w != nullptr) {
         slots_.give_unopened(s, w->slots_);
         return;
@@ -475,13 +479,16 @@ bool actor_scheduler::run_task(worker& w) noexcept {
     return true;
 }
 
-void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& stop) noexcept {
+void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& stop,
+                                std::int64_t idle_limit_ns) noexcept {
     const worker::binding bound(w);
     while (stop.load(std::memory_order_relaxed) == 0) {
-        if (!run_one(w))
-            w.home_.order().await_work(w.lanes_, stop);
+        if (!run_one(w) && !w.home_.order().await_work(w.lanes_, stop, idle_limit_ns))
+            break;
     }
-    w.home_.order().found_work(w.lanes_);  // who goes leaves its search, and the time, to others
+    // Who goes leaves what it has, its search, and the time, to others.
+    w.home_.order().surrender(w.lanes_);
+    w.home_.order().found_work(w.lanes_);
     w.envelopes_.flush();
     w.slots_.flush();
 }

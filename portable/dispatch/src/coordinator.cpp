@@ -379,7 +379,7 @@ std::uint32_t coordinator::effective_limit(worker_lanes& w) noexcept {
 }
 
 void coordinator::run_timers(worker_lanes& w) noexcept {
-    if (!every_dispatch_reads_clock_ && !timers_->marked_due() && w.step_ % clock_interval != 0)
+    if (!every_dispatch_reads_clock_ && !timers_->marked_due() && w.step() % clock_interval != 0)
         return;
     (void)run_due_timers();
 }
@@ -554,9 +554,9 @@ slot* coordinator::next_ready(worker_lanes& w) noexcept {
         if (s != nullptr)
             return dispatched(s, w, lane::ready);
     }
-    if (w.step_ % global_interval == 0) {
+    if (w.step() % global_interval == 0) {
         // In turn, so that neither can hold up the other.
-        const bool pinned_first = w.step_ % (2 * global_interval) != 0;
+        const bool pinned_first = w.step() % (2 * global_interval) != 0;
         if ((s = pinned_first ? next_pinned(w) : next_global(w)) != nullptr ||
             (s = pinned_first ? next_global(w) : next_pinned(w)) != nullptr)
             return s;
@@ -680,8 +680,10 @@ slot* coordinator::dispatched(slot* s, worker_lanes& w, lane from, bool stolen) 
         break;
     }
     w.last_lane_ = stolen ? lane_stolen : static_cast<std::uint8_t>(from);
-    if (certify_schedule_) [[unlikely]]
-        w.schedule_.add(slots_.number_of(*s), s->generation(), w.last_lane_, w.step_);
+    if (certify_schedule_) [[unlikely]] {
+        w.long_step_ += w.step() - static_cast<std::uint32_t>(w.long_step_);
+        w.schedule_.add(slots_.number_of(*s), s->generation(), w.last_lane_, w.long_step_);
+    }
     return s;
 }
 
@@ -702,7 +704,8 @@ bool coordinator::has_work(const worker_lanes* w) const noexcept {
     return false;
 }
 
-void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept {
+bool coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop,
+                             std::int64_t idle_limit_ns) noexcept {
     const unsigned spins = standard() ? 100 : 8;
     constexpr unsigned yields = 2;
     w.cancel_streak_ = 0;
@@ -713,7 +716,7 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     if (searches) {
         for (unsigned i = 0; i < spins + yields; ++i) {
             if (has_work(&w))
-                return;
+                return true;
             if (i < spins)
                 port::pause();
             else
@@ -727,7 +730,7 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     if (has_work(&w) || stop.load(std::memory_order_relaxed) != 0) {
         w.set(worker_lanes::searching, idle_.cancel_sleep(w.sleeper_, searches));
         w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);
-        return;
+        return true;
     }
     std::int64_t timeout = -1;
     if (keeps_time && timers_ != nullptr) {
@@ -739,10 +742,12 @@ void coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
     }
     if (!standard())
         timeout = parity_timeout(w, timeout);
-    searches = idle_.sleep(w.sleeper_, timeout);
+    const bool limited = idle_limit_ns >= 0 && (timeout < 0 || idle_limit_ns < timeout);
+    searches = idle_.sleep(w.sleeper_, limited ? idle_limit_ns : timeout);
     w.set(worker_lanes::searching, searches);
     w.set(worker_lanes::owes_time, idle_workers::left_time(w.sleeper_) && timers_ != nullptr);
-    w.woken_by_time_ = timeout >= 0 && !searches;
+    w.woken_by_time_ = timeout >= 0 && !limited && !searches;
+    return searches || !limited;
 }
 
 bool coordinator::rest(worker_lanes& w, bool certainly) noexcept {
@@ -756,6 +761,49 @@ bool coordinator::rest(worker_lanes& w, bool certainly) noexcept {
         return true;  // and its waker knows
     w.set(worker_lanes::searching, searched);
     return false;
+}
+
+bool coordinator::stand_by(worker_lanes& w, waker& to) noexcept {
+    w.sleeper_.last = true;
+    lend(w, to);
+    return rest(w);
+}
+
+void coordinator::surrender(worker_lanes& w) noexcept {
+    if (w.next_.valid())
+        global_.push(std::exchange(w.next_, {}), {});
+    while (!w.fresh_.empty())
+        global_.push(w.fresh_.pop_oldest(), {});
+    while (!w.later_.empty())
+        global_.push(w.later_.pop_oldest(), {});
+}
+
+std::uint32_t coordinator::waiting_count() const noexcept {
+    const auto in = [](const lane_set& lanes) {
+        return lanes.cancel_count() + lanes.timed_count() + lanes.ready_count();
+    };
+    std::uint32_t count = in(global_);
+    for (std::uint32_t i = 0; i < worker_count_; ++i) {
+        const worker_lanes& w = *workers_[i];
+        for (const run_ring* ring : {&w.ring_, &w.urgent_}) {
+            const std::uint32_t size = ring->size();
+            count += size < ring->capacity() ? size : ring->capacity();  // looked at in between
+        }
+        count += in(w.keyed_);
+    }
+    return count;
+}
+
+mailbox_index coordinator::first_waiting() noexcept {
+    const lane_entry e = global_.peek();
+    return e.valid() ? slots_.index_of(slots_.at(e.slot)) : mailbox_index{};
+}
+
+std::uint32_t coordinator::progress() const noexcept {
+    std::uint32_t sum = 0;
+    for (std::uint32_t i = 0; i < worker_count_; ++i)
+        sum += workers_[i]->step();
+    return sum;
 }
 
 std::uint64_t coordinator::deadline_misses() const noexcept {

@@ -29,7 +29,9 @@ dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
               .queue_capacity = o.queue_capacity,
               .keyed_capacity = o.keyed_capacity,
               .certify_schedule = o.certify_schedule}),
-      worker_count_(o.worker_count) {
+      worker_count_(o.worker_count),
+      one_owner_(o.one_owner),
+      lived_in_(o.lived_in) {
     set_throughput(o.throughput);
     void* block = memory_.allocate(worker_count_ * sizeof(worker*), alignof(worker*));
     TACTUS_CHECK(1, block != nullptr);
@@ -71,6 +73,27 @@ dispatcher::~dispatcher() {
     if (visitor_ != nullptr)
         destroy(memory_, visitor_);
     memory_.release(workers_, worker_count_ * sizeof(worker*), alignof(worker*));
+}
+
+bool dispatcher::attach(std::uint32_t who) noexcept {
+    if (one_owner_) {
+        std::uint32_t seen = 0;
+        if (!owner_.compare_exchange_strong(seen, who + 1, std::memory_order_relaxed,
+                                            std::memory_order_relaxed))
+            return seen == who + 1;
+    }
+    if (inhabitants_.fetch_add(1, std::memory_order_relaxed) == 0 && lived_in_ != nullptr)
+        lived_in_->wake();
+    return true;
+}
+
+void dispatcher::detach() noexcept {
+    // Before the claim ends: the next owner finds nobody.
+    const bool last = inhabitants_.fetch_sub(1, std::memory_order_relaxed) == 1;
+    if (one_owner_)
+        owner_.store(0, std::memory_order_relaxed);
+    if (last && lived_in_ != nullptr)
+        lived_in_->wake();
 }
 
 bool dispatcher::execute(task& t) noexcept {

@@ -19,6 +19,8 @@ std::uint32_t idle_workers::unlist(sleeper& s) noexcept {
         at = &(*at)->below;
     *at = s.below;
     s.listed = false;
+    if (watcher_ != nullptr) [[unlikely]]
+        std::exchange(watcher_, nullptr)->wake();
     if (timekeeper_ != &s)
         return one_sleeping;
     timekeeper_ = nullptr;
@@ -33,7 +35,8 @@ bool idle_workers::wake_one() noexcept {
         // Looked at again: several may have seen the same sleeper.
         if ((word_.load(std::memory_order_relaxed) & searching_mask) != 0 || top_ == nullptr)
             return false;
-        chosen = top_ == timekeeper_ && top_->below != nullptr ? top_->below : top_;
+        sleeper* other = top_->below;
+        chosen = top_ == timekeeper_ && other != nullptr && !other->last ? other : top_;
         // The one woken searches from now on, so that nobody wakes another for the same work.
         word_.fetch_sub(unlist(*chosen) - one_searching, std::memory_order_relaxed);
     }
@@ -55,15 +58,20 @@ void idle_workers::work_made_for(sleeper& s) noexcept {
 
 bool idle_workers::prepare_sleep(sleeper& s, bool searching, bool takes_time) noexcept {
     const port::lock_guard held(mutex_);
-    s.below = top_;
+    sleeper** at = &top_;
+    while (s.last && *at != nullptr)
+        at = &(*at)->below;
+    s.below = *at;
     s.listed = true;
-    top_ = &s;
+    *at = &s;
     std::uint32_t change = one_sleeping - (searching ? one_searching : 0);
-    if (timekeeper_ == nullptr)
-        change += kept;
-    // One that is relieved sleeps on, and wakes once more in vain.
-    if (timekeeper_ == nullptr || takes_time)
-        timekeeper_ = &s;
+    if (!s.last) {
+        if (timekeeper_ == nullptr)
+            change += kept;
+        // One that is relieved sleeps on, and wakes once more in vain.
+        if (timekeeper_ == nullptr || takes_time)
+            timekeeper_ = &s;
+    }
     word_.fetch_add(change, idle.seq_cst());
     return timekeeper_ == &s;
 }
@@ -103,6 +111,14 @@ void idle_workers::time_unkept(bool unknown) noexcept {
         return;
     }
     (void)work_made();
+}
+
+bool idle_workers::watch(waker& w, std::uint32_t all) noexcept {
+    const port::lock_guard held(mutex_);
+    if (sleeping_count() != all)
+        return false;
+    watcher_ = &w;
+    return true;
 }
 
 void idle_workers::wake_all() noexcept {

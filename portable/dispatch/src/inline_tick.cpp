@@ -5,8 +5,12 @@
 
 namespace tactus::inline v0 {
 
-inline_tick::inline_tick(actor_scheduler& system) noexcept : system_(system) {
-    TACTUS_CHECK(1, system.worker_count() == 1);
+inline_tick::inline_tick(actor_scheduler& system) noexcept
+    : inline_tick(system, *system.dispatcher_at(0)) {}
+
+inline_tick::inline_tick(actor_scheduler& system, dispatcher& where) noexcept
+    : system_(system), where_(where) {
+    TACTUS_CHECK(1, where.worker_count() == 1);
 }
 
 bool inline_tick::run_once() noexcept {
@@ -16,7 +20,7 @@ bool inline_tick::run_once() noexcept {
     }
     // User code cannot throw through a run, so the guard is always released.
     running_ = true;
-    worker& w = system_.worker_at(0);
+    worker& w = where_.worker_at(0);
     const worker::binding bound(w);
     const bool ran = system_.run_one(w);
     running_ = false;
@@ -34,7 +38,7 @@ void inline_tick::shut_down(std::size_t max) noexcept {
     TACTUS_CHECK(2, !running_);  // what runs now could not be closed
     system_.begin_stop();
     (void)run_until_idle(max);
-    worker& w = system_.worker_at(0);
+    worker& w = where_.worker_at(0);
     const worker::binding bound(w);
     system_.finish_stop(w);
 }

@@ -183,6 +183,20 @@ lane_entry lane_set::pop_merged(entry_queue& plain, lane_heap& keyed) noexcept {
     return plain.empty() ? lane_entry{} : plain.pop();
 }
 
+lane_entry lane_set::peek() noexcept {
+    const auto first = [](const entry_queue& plain, const lane_heap& keyed) {
+        if (!keyed.empty() && (plain.empty() || keyed.top().key < key_of(default_priority)))
+            return keyed.top().entry;
+        return plain.empty() ? lane_entry{} : plain.front();
+    };
+    const port::lock_guard held(mutex_);
+    if (const lane_entry e = first(cancel_queue_, cancel_heap_); e.valid())
+        return e;
+    if (!timed_heap_.empty())
+        return timed_heap_.top().entry;
+    return first(ready_queue_, ready_heap_);
+}
+
 std::int64_t lane_set::earliest_deadline() const noexcept {
     if (timed_count() == 0)
         return std::numeric_limits<std::int64_t>::max();

@@ -12,7 +12,12 @@ namespace tactus::inline v0 {
 
 lent_workers::lent_workers(actor_scheduler& system, dispatcher& what, executor& to,
                            const options& o) noexcept
-    : system_(system), what_(what), to_(to), memory_(*o.memory), events_(o.events) {
+    : system_(system),
+      what_(what),
+      to_(to),
+      memory_(*o.memory),
+      events_(o.events),
+      on_park_(o.parked) {
     const std::uint32_t count = what.worker_count();
     lents_ = static_cast<lent*>(memory_.allocate(count * sizeof(lent), alignof(lent)));
     TACTUS_CHECK(1, lents_ != nullptr);
@@ -51,31 +56,36 @@ void lent_workers::submit(lent& l) noexcept {
         }
         to_.notify_rejected(l, attempts_max);
         if (events_ != nullptr)
-            events_->executor_rejected(what_, attempts_max);
+            events_->executor_rejected(
+                what_, {what_.order().first_waiting(), attempts_max, to_.rejection_cause()});
     }
     park(l);
 }
 
 void lent_workers::park(lent& l) noexcept {
-    if (!l.parked_) {
-        l.parked_ = true;
+    if (!l.gave_up_) {
+        l.gave_up_ = true;
         const std::uint32_t before = parked_.fetch_add(1, std::memory_order_relaxed);  // a count
         if (before == 0 && events_ != nullptr)
-            events_->dispatcher_backpressure(what_, 1, true);
+            events_->dispatcher_backpressure(what_, what_.order().waiting_count(), true);
     }
     if (std::exchange(l.woken_, false))
         what_.order().begin(l.worker_.lanes());
+    what_.order().surrender(l.worker_.lanes());  // retry() looks where everybody does
+    waker* const told = stopping_.load(std::memory_order_relaxed) == 0 ? on_park_ : nullptr;
     (void)what_.order().rest(l.worker_.lanes(), true);
+    if (told != nullptr)
+        told->wake();
     left();
 }
 
 void lent_workers::accepted(lent& l) noexcept {
-    if (!l.parked_) [[likely]]
+    if (!l.gave_up_) [[likely]]
         return;
-    l.parked_ = false;
+    l.gave_up_ = false;
     const std::uint32_t before = parked_.fetch_sub(1, std::memory_order_relaxed);  // a count
     if (before == 1 && events_ != nullptr)
-        events_->dispatcher_backpressure(what_, 0, false);
+        events_->dispatcher_backpressure(what_, what_.order().waiting_count(), false);
 }
 
 handled lent_workers::lent::run() noexcept {
@@ -98,12 +108,16 @@ handled lent_workers::lent::run() noexcept {
 
 void lent_workers::retry() noexcept {
     // One is enough: who finds more than it can do wakes the next.
-    if (parked_count() != 0 && what_.order().has_work(nullptr))
+    if (needs_retry())
         what_.order().made_work();
 }
 
 bool lent_workers::stop() noexcept {
     stopping_.store(1, std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < what_.worker_count(); ++i) {
+        if (to_.withdraw(lents_[i]))
+            left();
+    }
     return stopped();
 }
 

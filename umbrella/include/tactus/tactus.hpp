@@ -87,7 +87,12 @@
 #include <tactus/time/timer_wheel.hpp>
 
 #if __has_include(<tactus/runtime/steady_clock.hpp>)
+#include <tactus/runtime/blocking_section.hpp>
+#include <tactus/runtime/calling_thread.hpp>
+#include <tactus/runtime/dispatcher_threads.hpp>
+#include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/heap_memory.hpp>
+#include <tactus/runtime/housekeeper.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>

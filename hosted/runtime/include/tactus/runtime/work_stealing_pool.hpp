@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work-stealing pool: the default executor, one thread per worker of the system (EX-2).
+// Work-stealing pool: the default executor, one thread per worker of the system (EX-2). For a
+// system with one dispatcher; `dispatchers` is for several.
 //
 // Workers block all signals and are named `<name>-<number>`, at most 15 characters (UP-7). An idle
 // worker sleeps; it uses no processor time (EX-4).
@@ -10,11 +11,10 @@
 
 #include <chrono>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/executor.hpp>
+#include <tactus/runtime/dispatcher_threads.hpp>
 
 namespace tactus::inline v0::runtime {
 
@@ -47,12 +47,9 @@ public:
     void force_stop() { (void)shut_down(std::chrono::nanoseconds::zero()); }
 
 private:
-    [[nodiscard]] bool drained() const;
-    void join();
-
     actor_scheduler& system_;
-    port::atomic<std::uint32_t> stop_{0};
-    std::vector<std::thread> threads_;
+    dispatcher_threads threads_;
+    bool ended_ = false;
 };
 
 }  // namespace tactus::inline v0::runtime

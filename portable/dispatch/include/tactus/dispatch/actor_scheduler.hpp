@@ -36,15 +36,16 @@ struct spawn_options {
 
 struct spawn_error {
     enum class kind : std::uint8_t {
-        slots_exhausted,     // as many actors as the system may have
-        shutting_down,       // nothing new is taken
-        refused,             // by a spawn middleware; `reason` is its
-        constructor_failed,  // the state's constructor threw
-        capacity_zero,       // a mailbox that could never take a message
-        capacity_too_large,  // see mailbox_gate::capacity_max
-        order_missing,       // a priority mailbox needs an order of messages
-        memory_exhausted,    // no memory for the mailbox's queue
-        unknown_dispatcher,  // there is none with that number
+        slots_exhausted,           // as many actors as the system may have
+        shutting_down,             // nothing new is taken
+        refused,                   // by a spawn middleware; `reason` is its
+        constructor_failed,        // the state's constructor threw
+        capacity_zero,             // a mailbox that could never take a message
+        capacity_too_large,        // see mailbox_gate::capacity_max
+        order_missing,             // a priority mailbox needs an order of messages
+        memory_exhausted,          // no memory for the mailbox's queue
+        unknown_dispatcher,        // there is none with that number
+        dispatcher_already_owned,  // it is pinned, and belongs to another actor
     };
     kind what;
     const char* reason;
@@ -78,6 +79,7 @@ public:
         std::uint32_t worker_count = 1;
         // One worker: other threads call drain_ready_cycle beside it. With several they may anyway.
         bool visited = false;
+        bool shared_queue = false;    // see dispatcher::options
         const clock* time = nullptr;  // null: no deadlines, no `after`, a run is bounded by counts
         std::uint64_t seed = 1;       // of the streams for stealing
 
@@ -234,8 +236,10 @@ public:
     [[nodiscard]] std::uint32_t worker_count() const noexcept { return first_.worker_count(); }
     /// One dispatch, or one task. False when there was nothing. The worker's thread.
     bool run_one(worker& w) noexcept;
-    /// Runs until `stop` is set; sleeps when there is nothing. The worker's thread.
-    void run_until(worker& w, const port::atomic<std::uint32_t>& stop) noexcept;
+    /// Runs until `stop` is set; sleeps when there is nothing, but not longer than `idle_limit_ns`
+    /// at a time (negative: for ever), and then ends. The worker's thread.
+    void run_until(worker& w, const port::atomic<std::uint32_t>& stop,
+                   std::int64_t idle_limit_ns = -1) noexcept;
     void wake_workers() noexcept { first_.order().wake_all(); }
     /// Runs a task on some worker of the first dispatcher. False when the system is being stopped:
     /// then the task is still the caller's. From any thread.
@@ -256,6 +260,10 @@ public:
 
     [[nodiscard]] system_phase phase() const noexcept {
         return static_cast<system_phase>(phase_.load(std::memory_order_relaxed));
+    }
+    [[nodiscard]] std::uint32_t dispatcher_count() const noexcept {
+        const port::lock_guard held(outside_.mutex);
+        return dispatcher_count_;
     }
     /// Nothing new is taken from now on; what is queued is processed.
     void begin_stop() noexcept;

@@ -164,10 +164,11 @@ public:
 
     /// The mailbox to run now, taken out of its lane; nullptr when there is nothing.
     [[nodiscard]] slot* next(worker_lanes& w) noexcept {
-        ++w.step_;
+        const std::uint32_t step = w.step() + 1;
+        w.step_.store(step, std::memory_order_relaxed);  // its own
         // Nearly always nothing is urgent, due or special: then it is the worker's own plain work.
         if ((w.special_ | global_.urgent_hint() | due_->load(std::memory_order_relaxed)) == 0 &&
-            w.step_ % global_interval != 0) [[likely]] {
+            step % global_interval != 0) [[likely]] {
             if (slot* s = next_plain(w)) [[likely]] {
                 ++w.certificate_.ready_dispatches;
                 return s;
@@ -185,8 +186,9 @@ public:
         return *workers_[number];
     }
     /// Spins a bounded time, then sleeps, until there may be something, or `stop` is set and
-    /// wake_all was called.
-    void await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop) noexcept;
+    /// wake_all was called. False when it has slept for `idle_limit_ns` (negative: never) in vain.
+    bool await_work(worker_lanes& w, const port::atomic<std::uint32_t>& stop,
+                    std::int64_t idle_limit_ns = -1) noexcept;
     void wake_all() noexcept { idle_.wake_all(); }
 
     // For workers without a thread of their own: `to` is called when there is something to do, and
@@ -194,10 +196,29 @@ public:
 
     void lend(worker_lanes& w, waker& to) noexcept { w.sleeper_.instead = &to; }
     void begin(worker_lanes& w) noexcept { w.set(worker_lanes::searching, true); }
-    /// True when there was nothing to do: the worker waits for its waker, which may be called before
-    /// this returns, and is not the caller's any more. False: go on. With `certainly` it waits
-    /// whatever there is, until somebody makes more: for who was woken and cannot run.
+    /// True when there was nothing to do: the worker waits for its waker, which may be called
+    /// before this returns, and is not the caller's any more. False: go on. With `certainly` it
+    /// waits whatever there is, until somebody makes more: for who was woken and cannot run.
     [[nodiscard]] bool rest(worker_lanes& w, bool certainly = false) noexcept;
+    /// A worker that nobody runs waits for `to` to be called when nobody else is left to wake:
+    /// somebody then gives it a thread. False when there is something to do now.
+    [[nodiscard]] bool stand_by(worker_lanes& w, waker& to) noexcept;
+    /// It does not wait any more. False when its waker was called, or is about to be.
+    [[nodiscard]] bool stand_down(worker_lanes& w) noexcept {
+        return idle_.try_cancel_sleep(w.sleeper_, false);
+    }
+    /// It has a thread of its own from now on. `was_woken`: its waker was called.
+    void take_back(worker_lanes& w, bool was_woken) noexcept {
+        w.sleeper_.instead = nullptr;
+        w.sleeper_.last = false;
+        if (was_woken)
+            begin(w);
+    }
+    [[nodiscard]] bool asleep(const worker_lanes& w) noexcept { return idle_.asleep(w.sleeper_); }
+
+    /// Puts what only this worker could take where others look, and wakes nobody: it will not come
+    /// back for a while.
+    void surrender(worker_lanes& w) noexcept;
 
     /// The worker has found something to do, but not by next(): it does not search any more, nor
     /// watch the time.
@@ -210,6 +231,12 @@ public:
     void deadline_added(worker_lanes* from) noexcept;
     /// Something waits in a lane that `w` could take from (null: in any), or a task does.
     [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
+    /// Mailboxes that wait where others can see them; about, while workers are at work.
+    [[nodiscard]] std::uint32_t waiting_count() const noexcept;
+    /// The one that has waited longest among those from outside; invalid when there is none.
+    [[nodiscard]] mailbox_index first_waiting() noexcept;
+    /// Changes whenever a worker looks for something to run; from any thread.
+    [[nodiscard]] std::uint32_t progress() const noexcept;
     /// Something was made that a sleeping worker, or whoever polls, should see.
     void made_work() noexcept;
     [[nodiscard]] idle_workers& idle() noexcept { return idle_; }

@@ -3,9 +3,9 @@
 // Dispatcher: a place where actors run: an order of what is ready, workers, tasks, and how much one
 // run may do. A system has one at least, and as many others as it is given (DR-3).
 //
-// Every slot names its dispatcher, so whoever makes a mailbox ready finds the lanes it waits in. The
-// threads are not its business: an executor runs the workers, or nobody does, and then what is ready
-// waits.
+// Every slot names its dispatcher, so whoever makes a mailbox ready finds the lanes it waits in.
+// The threads are not its business: an executor runs the workers, or nobody does, and then what is
+// ready waits.
 //
 // Thread safety: any thread; workers belong to the threads that run them.
 #pragma once
@@ -19,6 +19,17 @@
 #include <tactus/dispatch/worker.hpp>
 
 namespace tactus::inline v0 {
+
+/// Supplies a dispatcher's workers with threads, and is told when a handler is about to block.
+class worker_supply {
+public:
+    /// On the worker's thread, within a run; see runtime::blocking_section.
+    virtual void blocking_begins(worker& w) noexcept = 0;
+    virtual void blocking_ends(worker& w) noexcept = 0;
+
+protected:
+    ~worker_supply() = default;
+};
 
 class dispatcher {
 public:
@@ -37,6 +48,8 @@ public:
         std::uint32_t worker_count = 1;
         bool visited = false;       // one worker: other threads call drain_ready_cycle beside it
         bool shared_queue = false;  // workers keep nothing to themselves: for handlers that block
+        bool one_owner = false;     // pinned: one actor at a time
+        waker* lived_in = nullptr;  // called when the first actor has come, and the last one gone
         std::optional<std::uint32_t> throughput = {};  // exact; 0 means 1. None: see invoker
         duration throughput_deadline = duration::max();
         std::uint64_t seed = 1;
@@ -87,9 +100,14 @@ public:
     [[nodiscard]] std::uint32_t inhabitants() const noexcept {
         return inhabitants_.load(std::memory_order_relaxed);
     }
-    /// How many there were before.
-    std::uint32_t attach() noexcept { return inhabitants_.fetch_add(1, lived.seq_cst()); }
-    void detach() noexcept { inhabitants_.fetch_sub(1, lived.seq_cst()); }
+    /// An actor, by the number of its slot, comes to run here. False when this is pinned and
+    /// belongs to another (TC-M39); one that is here already stays so.
+    [[nodiscard]] bool attach(std::uint32_t who) noexcept;
+    void detach() noexcept;
+
+    /// Who supplies its workers, if somebody does; set before they run.
+    void supply(worker_supply* from) noexcept { supply_ = from; }
+    [[nodiscard]] worker_supply* supply() const noexcept { return supply_; }
 
 private:
     TACTUS_CHECK_MODULE("dispatcher");
@@ -106,10 +124,13 @@ private:
     worker** workers_ = nullptr;
     std::uint32_t worker_count_;
     worker_lanes* visitor_ = nullptr;  // null: visitors share worker 0's
-    // "lived": an actor is counted, then a look whether threads run; threads end, then a look
-    // whether actors came.
-    static constexpr port::edge lived{"dispatcher-lived"};
+    worker_supply* supply_ = nullptr;
+    bool one_owner_;
+    waker* lived_in_;
+    // Counts, and a claim that nothing is handed over with: what follows from them is decided by
+    // who is called.
     port::atomic<std::uint32_t> inhabitants_{0};
+    port::atomic<std::uint32_t> owner_{0};  // pinned: slot number + 1
 };
 
 }  // namespace tactus::inline v0

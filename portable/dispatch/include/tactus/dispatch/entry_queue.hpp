@@ -50,6 +50,7 @@ public:
     [[nodiscard]] lane_entry pop() noexcept { return entries_[head_++ & mask_]; }
     /// The last that was pushed. Requires: not empty.
     [[nodiscard]] lane_entry pop_newest() noexcept { return entries_[--tail_ & mask_]; }
+    [[nodiscard]] lane_entry front() const noexcept { return entries_[head_ & mask_]; }
 
     template <class IsStale>
     void drop_if(IsStale&& is_stale) noexcept {

@@ -25,6 +25,12 @@ public:
     [[nodiscard]] virtual bool submit(task& t, const submit_hints& hints) noexcept = 0;
     /// A task was rejected `attempts` times, and whoever submitted it gave up for now.
     virtual void notify_rejected(task& t, unsigned attempts) noexcept = 0;
+    /// Takes a task back that waits. False when it runs, has run, or cannot be taken back.
+    [[nodiscard]] virtual bool withdraw(task&) noexcept { return false; }
+    /// Why it rejects, for people; asked after a rejection.
+    [[nodiscard]] virtual const char* rejection_cause() const noexcept {
+        return "the executor rejected it";
+    }
 
 protected:
     ~executor() = default;

@@ -19,6 +19,9 @@
 // wakes a sleeper as for any other work; who goes to sleep and finds no timekeeper is it; and the
 // last one to stop searching looks for this, too. So it is not lost, for the same reason.
 //
+// Nobody is woken to look at what others do: who samples lets itself be told when the first worker
+// wakes (watch), under the lock under which workers go to sleep and are woken.
+//
 // Thread safety: any thread, each worker for itself.
 #pragma once
 
@@ -37,6 +40,9 @@ struct sleeper {
     // A worker without a thread of its own is told so instead of being unparked (EX-7). Set before
     // it first sleeps.
     waker* instead = nullptr;
+    // Woken when nobody else sleeps, and never the timekeeper: it would have to get a thread first.
+    // Set before it sleeps.
+    bool last = false;
     sleeper* below = nullptr;  // under the lock of idle_workers
     bool listed = false;       // under the lock of idle_workers
     bool left_time = false;    // was the timekeeper when it left the list; its own afterwards
@@ -78,8 +84,8 @@ public:
     /// Not sleeping after all. True when the caller is searching: because it `searched` before, and
     /// others may have left to it what they made, or because somebody has chosen to wake it.
     [[nodiscard]] bool cancel_sleep(sleeper& s, bool searched) noexcept;
-    /// As cancel_sleep, for a worker without a thread: false when somebody has chosen to wake it; its
-    /// waker was called, or is about to be, and the worker is not the caller's any more.
+    /// As cancel_sleep, for a worker without a thread: false when somebody has chosen to wake it;
+    /// its waker was called, or is about to be, and the worker is not the caller's any more.
     [[nodiscard]] bool try_cancel_sleep(sleeper& s, bool searched) noexcept;
     /// Sleeps. True when woken (the caller is searching then), false when the time passed.
     [[nodiscard]] bool sleep(sleeper& s, std::int64_t timeout_ns) noexcept;
@@ -94,6 +100,20 @@ public:
     /// Whether it was the timekeeper when it last left the list; says so once.
     [[nodiscard]] static bool left_time(sleeper& s) noexcept {
         return std::exchange(s.left_time, false);
+    }
+
+    /// EX-4: for who samples while something is going on, and has nothing to do when not. If as
+    /// many as `all` sleep, `w` is called once, as soon as one of them leaves; false: some do not.
+    /// `w` is called under a lock: it must not call anything here.
+    [[nodiscard]] bool watch(waker& w, std::uint32_t all) noexcept;
+    /// When this returns, the watcher is not being called, nor will be.
+    void unwatch() noexcept {
+        const port::lock_guard held(mutex_);
+        watcher_ = nullptr;
+    }
+    [[nodiscard]] bool asleep(const sleeper& s) noexcept {
+        const port::lock_guard held(mutex_);
+        return s.listed;
     }
 
     /// Wakes everybody; for shutting down.
@@ -129,6 +149,7 @@ private:
     sleeper* top_ =
         nullptr;  // the last to go to sleep is the first to be woken: its caches are warm
     sleeper* timekeeper_ = nullptr;
+    waker* watcher_ = nullptr;
 };
 
 }  // namespace tactus::inline v0

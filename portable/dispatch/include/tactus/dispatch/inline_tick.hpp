@@ -26,8 +26,10 @@ namespace tactus::inline v0 {
 
 class inline_tick final : public executor {
 public:
-    /// Requires: the system has one worker (check inline_tick:1).
+    /// Runs the system's first dispatcher. Requires: it has one worker (check inline_tick:1).
     explicit inline_tick(actor_scheduler& system) noexcept;
+    /// Runs another one of the system's, which must have one worker, too.
+    inline_tick(actor_scheduler& system, dispatcher& where) noexcept;
 
     /// One run of one mailbox, or one task. False when nothing is ready, or when it is called from
     /// within one.
@@ -41,7 +43,7 @@ public:
     /// Runs the task in a later run_once, in the order of submission. Rejects when the system is
     /// being stopped.
     [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
-        return system_.execute(t);
+        return where_.execute(t);
     }
     /// It will never be taken: dropped, and counted.
     void notify_rejected(task& t, unsigned) noexcept override { system_.drop(t); }
@@ -53,6 +55,7 @@ private:
     TACTUS_CHECK_MODULE("inline_tick");
 
     actor_scheduler& system_;
+    dispatcher& where_;
     bool running_ = false;
     std::uint32_t nested_count_ = 0;
 };

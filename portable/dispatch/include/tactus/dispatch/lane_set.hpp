@@ -66,6 +66,8 @@ public:
     void push_oldest(lane_entry e) noexcept { push_plain(e, true); }
     [[nodiscard]] lane_entry pop_newest() noexcept { return pop_plain(true); }
     [[nodiscard]] lane_entry pop_oldest() noexcept { return pop_plain(false); }
+    /// What pop would take first, over all lanes; it stays. Invalid when there is nothing.
+    [[nodiscard]] lane_entry peek() noexcept;
 
     // Looks without the lock: what waits, stale entries included. The order a worker needs that
     // goes to sleep: see idle_workers.

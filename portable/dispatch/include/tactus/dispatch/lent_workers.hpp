@@ -12,8 +12,8 @@
 //   parked     the executor refused three times    next work, or retry() -> submitted
 //
 // What is ready waits in the lanes, in order, whatever the executor does: nothing is stranded, and
-// mailboxes can be closed. While a worker is parked, work that is made wakes it as if it rested, and
-// retry() does so after a time without any.
+// mailboxes can be closed. While a worker is parked, work that is made wakes it as if it rested,
+// and retry() does so after a time without any.
 //
 // Thread safety: any thread.
 #pragma once
@@ -28,11 +28,27 @@ namespace tactus::inline v0 {
 /// What happens to executors; see kernel_events for how it is called.
 class dispatcher_events {
 public:
-    /// EX-8: a worker could not be submitted; what is ready waits.
-    virtual void executor_rejected(const dispatcher& where, unsigned attempts) noexcept = 0;
-    /// EX-8: once when the first worker is parked, once when the last one runs again.
-    virtual void dispatcher_backpressure(const dispatcher& where, std::uint32_t parked,
+    struct rejection {
+        mailbox_index first;  // the mailbox that waits longest; invalid when that is not known
+        unsigned attempts;
+        const char* cause;
+    };
+    struct starvation {
+        std::uint32_t waiting;       // mailboxes and tasks that nobody takes
+        std::uint32_t workers_busy;  // threads that are in handlers
+    };
+
+    /// EX-1, EX-8: a worker could not be submitted; what is ready waits, in order.
+    virtual void executor_rejected(const dispatcher& where, const rejection& what) noexcept = 0;
+    /// EX-8: once when the first worker is parked, once when the last one runs again. `waiting`
+    /// mailboxes wait meanwhile.
+    virtual void dispatcher_backpressure(const dispatcher& where, std::uint32_t waiting,
                                          bool engaged) noexcept = 0;
+    /// EX-5: work has waited for starvation_deadline, and nothing was taken.
+    virtual void dispatcher_starved(const dispatcher& where, const starvation& what) noexcept {
+        (void)where;
+        (void)what;
+    }
 
 protected:
     ~dispatcher_events() = default;
@@ -46,6 +62,7 @@ public:
     struct options {
         memory_source* memory = nullptr;
         dispatcher_events* events = nullptr;  // null: nobody is told
+        waker* parked = nullptr;              // called when one was parked: retry() is due in 50 ms
     };
     /// Requires: nobody else runs the dispatcher's workers. Both outlive this.
     lent_workers(actor_scheduler& system, dispatcher& what, executor& to,
@@ -55,6 +72,10 @@ public:
     lent_workers(const lent_workers&) = delete;
     lent_workers& operator=(const lent_workers&) = delete;
 
+    /// Something waits, and workers are parked: retry() is due some time.
+    [[nodiscard]] bool needs_retry() const noexcept {
+        return parked_count() != 0 && what_.order().has_work(nullptr);
+    }
     /// Submits parked workers once more: after 50 ms without anything else, or when the executor is
     /// known to accept again.
     void retry() noexcept;
@@ -65,8 +86,8 @@ public:
     [[nodiscard]] std::uint32_t rejected_count() const noexcept {
         return rejected_.load(std::memory_order_relaxed);
     }
-    /// Nothing is submitted any more; a task that still runs ends at its next turn. True when none
-    /// runs or is submitted.
+    /// Nothing is submitted any more, and what waits is taken back where the executor can; a task
+    /// that still runs ends at its next turn. True when none runs or is submitted.
     [[nodiscard]] bool stop() noexcept;
     [[nodiscard]] bool stopped() const noexcept { return active_.load(ended.acquire()) == 0; }
 
@@ -87,7 +108,7 @@ private:
         worker& worker_;
         // Written by whoever the worker belongs to: who wakes it, then who runs it.
         bool woken_ = false;
-        bool parked_ = false;
+        bool gave_up_ = false;  // counted as parked
     };
 
     /// Requires: counted as active.
@@ -101,6 +122,7 @@ private:
     executor& to_;
     memory_source& memory_;
     dispatcher_events* events_;
+    waker* on_park_;
     lent* lents_ = nullptr;
     port::atomic<std::uint32_t> stopping_{0};
     // "ended": what a task did happens before stopped() says so.

@@ -123,7 +123,9 @@ private:
     std::uint32_t next_streak_ = 0;    // dispatches in a row from next and fresh
     std::uint32_t cancel_streak_ = 0;  // dispatches in a row from cancel
     std::uint32_t timed_streak_ = 0;
-    std::uint64_t step_ = 0;  // in certificates: must not come round
+    // Written by the owner, read by who samples progress (EX-5).
+    port::atomic<std::uint32_t> step_{0};
+    std::uint64_t long_step_ = 0;  // the same in certificates, where it must not come round
     std::uint32_t governor_step_ = 0;
     // Whatever keeps the short way of coordinator::next from being right; 0 nearly always.
     enum special : std::uint32_t {
@@ -138,6 +140,9 @@ private:
     [[nodiscard]] bool is(special what) const noexcept { return (special_ & what) != 0; }
     void set(special what, bool on) noexcept {
         special_ = on ? special_ | what : special_ & ~std::uint32_t{what};
+    }
+    [[nodiscard]] std::uint32_t step() const noexcept {
+        return step_.load(std::memory_order_relaxed);
     }
     bool woken_by_time_ = false;  // and not by anybody since
     bool new_deadline_ = false;   // owes_time: the timekeeper there is does not know of it

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dispatcher threads: runs the workers of one dispatcher on threads of its own (EX-2, EX-5, EX-6).
+//
+// A dispatcher has as many workers as it may ever need, and usually fewer threads. A worker without
+// a thread has a place here:
+//
+//   phase        means                                     next
+//   empty        nobody runs it, nothing waits for it      start, start_extra -> starting
+//   standing_by  listed as the last to be woken for work   woken, or -> empty
+//   woken        there is work: it needs a thread          tend -> starting
+//   starting     about to get a thread                     -> running, or empty if there is none
+//   running      a thread runs it                          its thread ends -> ended
+//   ended        its thread is to be joined                tend, stop -> empty
+//
+// Extra threads come when the dispatcher starves (start_extra), and for handlers that block
+// (blocking_section): then a worker stands by, and gets a thread as soon as there is work for it.
+// They end after an idle second. Threads block all signals (UP-7), and an idle one sleeps (EX-4).
+//
+// Thread safety: any thread; start, stop, rest and tend one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/waker.hpp>
+
+namespace tactus::inline v0::runtime {
+
+/// EX-9, of one worker.
+enum class worker_state : std::uint8_t {
+    spawned,   // its thread has not begun yet
+    running,   // in a handler, or looking for work
+    parked,    // asleep: there is nothing to do
+    draining,  // told to end, and not ended yet
+    stopped,   // has no thread
+};
+[[nodiscard]] const char* name_of(worker_state state) noexcept;
+
+/// EX-6: how the threads of a dispatcher are made.
+struct thread_settings {
+    std::vector<unsigned>
+        affinity;                 // processors: worker n runs on the (n modulo size)th. Empty: any
+    std::size_t stack_bytes = 0;  // 0: what the system gives
+};
+
+/// C-DCF-6: `<system>-<dispatcher>-<n>` in the 15 characters Linux keeps. Of the dispatcher's id
+/// the part behind its last dot, without "-dispatcher"; what is too long then loses its end, the
+/// longer of the two first. Without an id: `<system>-<n>`.
+[[nodiscard]] std::string worker_thread_name(std::string_view system, std::string_view dispatcher,
+                                             std::uint32_t number);
+
+class dispatcher_threads final : private worker_supply {
+public:
+    struct options {
+        std::string system_name = "tactus";
+        std::string id = "default";
+        std::uint32_t thread_count = 0;  // 0: one per worker
+        thread_settings how = {};
+        duration extra_idle_max = duration::from_s(1);
+        waker* keeper = nullptr;  // makes somebody call tend(); null: there are no extra threads
+    };
+    /// Starts nothing yet. Both outlive this; nobody else runs the dispatcher's workers.
+    dispatcher_threads(actor_scheduler& system, dispatcher& where, options o);
+    /// Stops.
+    ~dispatcher_threads();
+    dispatcher_threads(const dispatcher_threads&) = delete;
+    dispatcher_threads& operator=(const dispatcher_threads&) = delete;
+
+    /// Starts as many threads as it should have. False when the system gave not even one.
+    bool start();
+    /// Ends all threads, once each is through with its handler; what waits stays where it is.
+    /// Requires: the caller is none of them (check dispatcher_threads:1).
+    void stop();
+    /// EX-6: stops, until there is work. False when there is some already: then nothing is stopped
+    /// for long.
+    bool rest();
+    /// One more thread, if a worker is left without. False when none is, or the system gave none.
+    bool start_extra();
+    /// Starts and joins threads that became due, and says whether it started something.
+    bool tend();
+
+    [[nodiscard]] std::uint32_t running_count() const;
+    [[nodiscard]] std::uint32_t extra_count() const;
+    [[nodiscard]] std::uint32_t blocking_count() const;
+    /// How many are listed as sleepers when nothing is going on.
+    [[nodiscard]] std::uint32_t sleepers_when_idle() const;
+    /// Nothing waits, and every thread is asleep.
+    [[nodiscard]] bool idle() const;
+    [[nodiscard]] worker_state state_of(std::uint32_t worker) const;
+    /// How often its threads were stopped, for whatever reason.
+    [[nodiscard]] std::uint32_t stop_count() const;
+
+private:
+    enum class phase : std::uint8_t { empty, standing_by, woken, starting, running, ended };
+    class place;
+
+    void blocking_begins(worker& w) noexcept override;
+    void blocking_ends(worker& w) noexcept override;
+    [[nodiscard]] bool starts(const std::vector<place*>& which);
+    [[nodiscard]] bool make_thread(place& p);
+    static void* thread_main(void* of);
+    void run(place& p);
+    void stand_down(place& p);
+    [[nodiscard]] coordinator& order() const { return where_.order(); }
+    [[nodiscard]] worker_lanes& lanes_of(const place& p) const;
+
+    struct shared;  // what is under the lock
+
+    actor_scheduler& system_;
+    dispatcher& where_;
+    options options_;
+    port::atomic<std::uint32_t> stop_{0};
+    std::unique_ptr<shared> shared_;
+    std::vector<std::unique_ptr<place>> places_;
+};
+
+}  // namespace tactus::inline v0::runtime

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dispatchers: the dispatchers of one system by id, each with the executor its configuration names,
+// kept alive by one housekeeper, and ended together (DR-3, DR-5, EX-2, EX-9, CO-5).
+//
+//     runtime::dispatchers all(system, {.system_name = "shop"}, {.id = default_dispatcher_id});
+//     auto io = all.add({.id = "io", .config = {.executor = executor_kind::thread_pool}});
+//     system.spawn<reader>({.dispatcher = io->number()});
+//
+// The first one runs the system's timers, so it has threads, and they stay while the system runs.
+// Those of the others end after `shutdown_timeout` without actors, and start again when one is
+// attached, or when a task comes. A dispatcher's number is its index in the kernel.
+//
+// Thread safety: any thread; shut_down and the destructor by one that is no worker.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <tactus/dispatch/dispatcher_config.hpp>
+#include <tactus/dispatch/lent_workers.hpp>
+#include <tactus/runtime/dispatcher_threads.hpp>
+
+namespace tactus::inline v0::runtime {
+
+struct dispatcher_error {
+    enum class kind : std::uint8_t {
+        unknown_dispatcher,    // no dispatcher has that id
+        duplicate_dispatcher,  // one has it already; one in use is not replaced
+        executor_missing,      // `foreign` needs an executor
+        executor_unfit,        // the first dispatcher needs threads, or a pinned one has one worker
+        too_many_dispatchers,
+        shutting_down,
+    };
+    kind what;
+    std::string id;
+    /// One line for people, with the id.
+    [[nodiscard]] std::string text() const;
+};
+[[nodiscard]] const char* name_of(dispatcher_error::kind what) noexcept;
+
+struct dispatcher_entry {
+    std::string_view id = {};
+    dispatcher_config config = {};
+    thread_settings threads = {};
+    executor* foreign = nullptr;  // for executor_kind::foreign; outlives the dispatchers
+};
+
+/// EX-9, EX-6: what is going on at one dispatcher.
+struct dispatcher_report {
+    std::uint32_t waiting = 0;
+    std::uint32_t inhabitants = 0;  // not of the first: see dispatcher
+    std::uint32_t threads = 0;
+    std::uint32_t extra_threads = 0;
+    std::uint32_t blocking = 0;
+    std::uint32_t stops = 0;
+    std::uint32_t parked = 0;  // workers that a foreign executor rejected
+};
+
+class dispatchers;
+
+/// What props, timers and tasks take. Valid as long as the dispatchers.
+class dispatcher_handle {
+public:
+    [[nodiscard]] std::uint32_t number() const { return where_->number(); }
+    [[nodiscard]] std::string_view id() const;
+    [[nodiscard]] executor_kind kind() const;
+    [[nodiscard]] dispatcher& where() const { return *where_; }
+    /// Runs a task there; false when the system is being stopped.
+    [[nodiscard]] bool execute(task& t) const { return where_->execute(t); }
+
+    // DR-5: applies from the next run, or the next sample.
+    void set_throughput(std::optional<std::uint32_t> n) const { where_->set_throughput(n); }
+    void set_starvation_deadline(duration d) const;
+    void set_shutdown_timeout(duration d) const;
+
+    [[nodiscard]] dispatcher_report report() const;
+    /// EX-9. Workers of executors without threads here are `stopped`.
+    [[nodiscard]] worker_state state_of(std::uint32_t worker) const;
+
+private:
+    friend class dispatchers;
+    class entry;
+    dispatcher_handle(dispatcher& where, entry& e) : where_(&where), entry_(&e) {}
+
+    dispatcher* where_;
+    entry* entry_;
+};
+
+class dispatchers {
+public:
+    struct options {
+        std::string system_name = "tactus";
+        dispatcher_events* events = nullptr;  // outlives this
+    };
+    /// EX-9: what the configuration says, with the defaults filled in.
+    [[nodiscard]] static dispatcher_config resolved(dispatcher_config c);
+    /// The options of a system whose first dispatcher is to be like this.
+    [[nodiscard]] static actor_scheduler::options fill(actor_scheduler::options o,
+                                                       const dispatcher_config& first);
+
+    /// Starts the first dispatcher. Requires: the system was made with fill(), and `first` needs
+    /// threads: work_stealing_pool or thread_pool (check dispatchers:1). The system outlives this.
+    dispatchers(actor_scheduler& system, options o, const dispatcher_entry& first);
+    /// Shuts down by force, unless it was shut down before.
+    ~dispatchers();
+    dispatchers(const dispatchers&) = delete;
+    dispatchers& operator=(const dispatchers&) = delete;
+
+    /// DR-5: while running, too.
+    [[nodiscard]] std::expected<dispatcher_handle, dispatcher_error> add(const dispatcher_entry& e);
+    [[nodiscard]] std::expected<dispatcher_handle, dispatcher_error> find(
+        std::string_view id) const;
+    [[nodiscard]] dispatcher_handle first() const;
+
+    /// CO-5: takes nothing new, lets all dispatchers finish what is queued for at most `limit`,
+    /// then ends all threads and closes what is left. True when everything was processed in time.
+    /// Requires: the caller is no worker of the system (check dispatchers:2), and runs what is of
+    /// kind inline_tick, if anything is.
+    bool shut_down(std::chrono::nanoseconds limit);
+    void force_stop() { (void)shut_down(std::chrono::nanoseconds::zero()); }
+
+private:
+    struct state;
+    [[nodiscard]] bool drained();
+
+    std::unique_ptr<state> state_;
+};
+
+}  // namespace tactus::inline v0::runtime

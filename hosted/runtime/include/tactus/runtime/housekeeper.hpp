@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Housekeeper: one thread per system that looks after what nobody else has time for: dispatchers
+// that starve, executors that rejected, threads that nobody needs (EX-1, EX-5, EX-6).
+//
+// The message path reads no clock and counts nothing for it: it samples. Each of its charges is
+// tended and says when it wants to be tended again; one that says `never` has arranged to be called
+// for (wake). When all say so, the housekeeper sleeps without a limit (EX-4).
+//
+// Thread safety: any thread. wake() takes one lock and calls nobody.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <tactus/dispatch/waker.hpp>
+#include <tactus/time/instant.hpp>
+
+namespace tactus::inline v0::runtime {
+
+/// Something that is looked after.
+class housekept {
+public:
+    /// On the housekeeper's thread. Does what is due, and returns when there will be more: `never`
+    /// when somebody calls wake() before that.
+    [[nodiscard]] virtual instant tend(instant now) = 0;
+
+protected:
+    ~housekept() = default;
+};
+
+class housekeeper final : public waker {
+public:
+    /// Starts its thread, named `<name>-keeper`.
+    explicit housekeeper(const std::string& name);
+    /// Stops.
+    ~housekeeper();
+    housekeeper(const housekeeper&) = delete;
+    housekeeper& operator=(const housekeeper&) = delete;
+
+    /// Tends it from now on. It outlives the housekeeper's thread, or is removed.
+    void add(housekept& who);
+    /// When this returns, it is not being tended, nor will be. Not from within tend.
+    void remove(housekept& who);
+    /// Everybody is tended once more, now.
+    void wake() noexcept override;
+    /// Ends the thread: nothing is tended any more.
+    void stop();
+
+private:
+    struct state;
+    void run();
+
+    std::unique_ptr<state> state_;
+};
+
+}  // namespace tactus::inline v0::runtime

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each thread has one queue: whoever finds nobody at work there works until it is empty.
+#include <tactus/runtime/calling_thread.hpp>
+
+namespace tactus::inline v0::runtime {
+namespace {
+
+struct at_work {
+    task_queue queue;
+    bool running = false;
+};
+
+/// While it lives, this thread works.
+class working {
+public:
+    explicit working(at_work& here) : here_(here) { here_.running = true; }
+    ~working() { here_.running = false; }
+    working(const working&) = delete;
+    working& operator=(const working&) = delete;
+
+private:
+    at_work& here_;
+};
+
+}  // namespace
+
+bool calling_thread::submit(task& t, const submit_hints&) noexcept {
+    static thread_local at_work here;
+    (void)here.queue.push(t);  // it is never closed
+    if (here.running)
+        return true;
+    const working now(here);
+    while (task* next = here.queue.pop()) {
+        if (!next->run().is_ok())
+            failed_.fetch_add(1, std::memory_order_relaxed);  // a count
+    }
+    return true;
+}
+
+}  // namespace tactus::inline v0::runtime

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the housekeeper looks at; the table is in the header.
+#include "dispatcher_entry.hpp"
+
+#include "wait_until.hpp"
+
+#include <tactus/dispatch/inline_tick.hpp>
+
+#include <utility>
+
+namespace tactus::inline v0::runtime {
+namespace {
+
+duration half(duration d) {
+    const duration least = duration::from_ms(1);
+    const duration h = duration::from_ns(d.ns() / 2);
+    return h < least ? least : h;
+}
+instant earlier(instant a, instant b) {
+    return b < a ? b : a;
+}
+
+}  // namespace
+
+dispatcher_handle::entry::entry(actor_scheduler& system, dispatcher& where,
+                                const dispatcher_entry& e, const dispatcher_config& resolved,
+                                const surroundings& in)
+    : system_(system),
+      where_(where),
+      id_(e.id),
+      kind_(resolved.executor),
+      events_(in.events),
+      keeper_(*in.keeper),
+      limits_{resolved.starvation_deadline, resolved.shutdown_timeout} {
+    switch (kind_) {
+    case executor_kind::work_stealing_pool:
+    case executor_kind::thread_pool:
+    case executor_kind::pinned:
+        threads_.emplace(system, where,
+                         dispatcher_threads::options{.system_name = in.system_name,
+                                                     .id = id_,
+                                                     .thread_count = resolved.workers,
+                                                     .how = e.threads,
+                                                     .keeper = in.keeper});
+        (void)threads_->start();
+        break;
+    case executor_kind::calling_thread:
+    case executor_kind::foreign:
+        lent_.emplace(
+            system, where,
+            kind_ == executor_kind::foreign ? *e.foreign : static_cast<executor&>(here_),
+            lent_workers::options{.memory = &memory_, .events = in.events, .parked = in.keeper});
+        break;
+    case executor_kind::inline_tick:
+        break;
+    }
+}
+
+dispatcher_handle::entry::limits dispatcher_handle::entry::current_limits() const {
+    const std::lock_guard held(mutex_);
+    return limits_;
+}
+void dispatcher_handle::entry::set_starvation_deadline(duration d) {
+    {
+        const std::lock_guard held(mutex_);
+        limits_.starvation_deadline = d;
+    }
+    keeper_.wake();
+}
+void dispatcher_handle::entry::set_shutdown_timeout(duration d) {
+    {
+        const std::lock_guard held(mutex_);
+        limits_.shutdown_timeout = d;
+    }
+    keeper_.wake();
+}
+
+instant dispatcher_handle::entry::tend(instant now) {
+    if (kind_ == executor_kind::inline_tick)
+        return instant::never();  // the program's own loop looks after it
+    if (threads_)
+        (void)threads_->tend();
+    const std::uint32_t progress = where_.order().progress();
+    const bool moved = progress != std::exchange(progress_, progress);
+    const limits l = current_limits();
+    instant next = retry(now);
+    next = earlier(next, watch_inhabitants(now, l, moved));
+    return earlier(next, watch_starvation(now, l, moved));
+}
+
+instant dispatcher_handle::entry::retry(instant now) {
+    if (!lent_ || !lent_->needs_retry()) {
+        retry_at_ = instant::never();
+        return instant::never();
+    }
+    if (retry_at_ <= now)
+        lent_->retry();
+    if (retry_at_ <= now || retry_at_ == instant::never())
+        retry_at_ = now + retry_interval;
+    return retry_at_;
+}
+
+instant dispatcher_handle::entry::watch_starvation(instant now, const limits& l, bool moved) {
+    if (l.starvation_deadline == duration::max())
+        return instant::never();
+    coordinator& order = where_.order();
+    const bool parked = lent_ && lent_->parked_count() != 0;  // known, and told, already
+    if (moved || parked || !order.has_work(nullptr)) {
+        moved_at_ = now;
+    } else if (now - moved_at_ >= l.starvation_deadline) {
+        moved_at_ = now;
+        const std::uint32_t at_rest = order.idle().sleeping_count();
+        const std::uint32_t awake = sleepers_when_idle();
+        const std::uint32_t busy = awake > at_rest ? awake - at_rest : 0;
+        if (events_ != nullptr)
+            events_->dispatcher_starved(where_, {order.waiting_count(), busy});
+        if (threads_)
+            (void)threads_->start_extra();
+    }
+    // Nobody looks while everybody sleeps.
+    if (order.idle().watch(keeper_, sleepers_when_idle()))
+        return instant::never();
+    return now + half(l.starvation_deadline);
+}
+
+instant dispatcher_handle::entry::watch_inhabitants(instant now, const limits& l, bool moved) {
+    if (!threads_ || where_.number() == 0)
+        return instant::never();
+    const bool resting = threads_->running_count() == 0;
+    if (where_.inhabitants() != 0) {
+        deserted_at_ = instant::never();
+        if (resting)
+            (void)threads_->start();
+        return instant::never();
+    }
+    if (resting || l.shutdown_timeout == duration::max())
+        return instant::never();
+    if (moved || deserted_at_ == instant::never() || !threads_->idle()) {
+        deserted_at_ = now;
+    } else if (now - deserted_at_ >= l.shutdown_timeout) {
+        deserted_at_ = instant::never();
+        if (threads_->rest())
+            return instant::never();
+        deserted_at_ = now;
+    }
+    return deserted_at_ + l.shutdown_timeout;
+}
+
+std::uint32_t dispatcher_handle::entry::sleepers_when_idle() const {
+    if (threads_)
+        return threads_->sleepers_when_idle();
+    return lent_ ? where_.worker_count() : 0;
+}
+
+dispatcher_report dispatcher_handle::entry::report() const {
+    dispatcher_report r;
+    r.waiting = where_.order().waiting_count();
+    r.inhabitants = where_.inhabitants();
+    if (threads_) {
+        r.threads = threads_->running_count();
+        r.extra_threads = threads_->extra_count();
+        r.blocking = threads_->blocking_count();
+        r.stops = threads_->stop_count();
+    }
+    if (lent_)
+        r.parked = lent_->parked_count();
+    return r;
+}
+
+worker_state dispatcher_handle::entry::state_of(std::uint32_t worker) const {
+    return threads_ ? threads_->state_of(worker) : worker_state::stopped;
+}
+
+bool dispatcher_handle::entry::idle() const {
+    if (threads_)
+        return threads_->idle();
+    return where_.drained() &&
+           (!lent_ || where_.order().idle().sleeping_count() == where_.worker_count());
+}
+
+void dispatcher_handle::entry::run_inline() {
+    if (kind_ != executor_kind::inline_tick)
+        return;
+    inline_tick here(system_, where_);
+    (void)here.run_until_idle();
+}
+
+void dispatcher_handle::entry::stop() {
+    where_.order().idle().unwatch();
+    if (threads_)
+        threads_->stop();
+    if (lent_ && !lent_->stop())
+        (void)wait_until(std::chrono::nanoseconds::max(), [this] { return lent_->stopped(); });
+}
+
+}  // namespace tactus::inline v0::runtime

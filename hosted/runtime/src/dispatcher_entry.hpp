@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One dispatcher of a system, its executor, and what the housekeeper does for it.
+//
+//   what                      when
+//   threads start and end     a worker that stood by was woken; an extra thread has ended
+//   starved                   work waits, and no worker has looked since starvation_deadline
+//   retry                     a foreign executor has rejected workers, every 50 ms
+//   rest                      no actors and nothing to do since shutdown_timeout; not the first one
+//   start                     actors have come, and there are no threads
+//
+// tend() returns never when all workers sleep and nothing of this is pending: the first worker that
+// wakes calls the housekeeper (idle_workers::watch), as do the first actor and the last.
+//
+// Thread safety: tend belongs to the housekeeper; the rest to any thread, one stop at the end.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <tactus/runtime/calling_thread.hpp>
+#include <tactus/runtime/dispatchers.hpp>
+#include <tactus/runtime/heap_memory.hpp>
+#include <tactus/runtime/housekeeper.hpp>
+
+namespace tactus::inline v0::runtime {
+
+class dispatcher_handle::entry final : public housekept {
+public:
+    struct surroundings {
+        const std::string& system_name;
+        dispatcher_events* events;
+        housekeeper* keeper;
+    };
+    entry(actor_scheduler& system, dispatcher& where, const dispatcher_entry& e,
+          const dispatcher_config& resolved, const surroundings& in);
+
+    [[nodiscard]] std::string_view id() const { return id_; }
+    [[nodiscard]] executor_kind kind() const { return kind_; }
+    [[nodiscard]] dispatcher& where() const { return where_; }
+
+    [[nodiscard]] instant tend(instant now) override;
+
+    void set_starvation_deadline(duration d);
+    void set_shutdown_timeout(duration d);
+    [[nodiscard]] dispatcher_report report() const;
+    [[nodiscard]] worker_state state_of(std::uint32_t worker) const;
+
+    /// Nothing waits, and no worker is at work.
+    [[nodiscard]] bool idle() const;
+    /// Runs what waits, if nobody else does (inline_tick), on this thread.
+    void run_inline();
+    /// After the housekeeper has stopped.
+    void stop();
+
+private:
+    struct limits {
+        duration starvation_deadline;
+        duration shutdown_timeout;
+    };
+    static constexpr duration retry_interval = duration::from_ms(50);  // EX-1
+
+    [[nodiscard]] limits current_limits() const;
+    [[nodiscard]] instant watch_starvation(instant now, const limits& l, bool moved);
+    [[nodiscard]] instant watch_inhabitants(instant now, const limits& l, bool moved);
+    [[nodiscard]] instant retry(instant now);
+    [[nodiscard]] std::uint32_t sleepers_when_idle() const;
+
+    actor_scheduler& system_;
+    dispatcher& where_;
+    std::string id_;
+    executor_kind kind_;
+    dispatcher_events* events_;
+    housekeeper& keeper_;
+    heap_memory memory_;
+    calling_thread here_;
+    std::optional<dispatcher_threads> threads_;
+    std::optional<lent_workers> lent_;
+
+    mutable std::mutex mutex_;
+    limits limits_;  // under the lock
+
+    // The housekeeper's.
+    std::uint32_t progress_ = ~std::uint32_t{0};  // the first look sees a change
+    instant moved_at_;  // when progress was last seen to change, or nothing waited
+    instant deserted_at_ = instant::never();  // since when nobody lives here and nothing is done
+    instant retry_at_ = instant::never();
+};
+
+}  // namespace tactus::inline v0::runtime

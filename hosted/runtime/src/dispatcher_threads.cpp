@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads for workers: names, signals, extra ones, and an orderly end.
+//
+// Wakers are called without the locks of the kernel, and take the one here: so nothing that may
+// wake somebody (found_work, made_work, wake_all) is called while it is held. stand_by and
+// stand_down wake nobody, and are.
+#include <tactus/runtime/dispatcher_threads.hpp>
+
+#include "signals_blocked.hpp"
+
+#include <sched.h>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include <pthread.h>
+
+namespace tactus::inline v0::runtime {
+namespace {
+
+TACTUS_CHECK_MODULE("dispatcher_threads");
+
+constexpr std::size_t name_max = 15;  // what Linux keeps
+
+}  // namespace
+
+const char* name_of(worker_state state) noexcept {
+    static constexpr const char* names[] = {"spawned", "running", "parked", "draining", "stopped"};
+    return names[static_cast<std::size_t>(state)];
+}
+
+std::string worker_thread_name(std::string_view system, std::string_view dispatcher,
+                               std::uint32_t number) {
+    constexpr std::string_view usual = "-dispatcher";
+    if (const std::size_t dot = dispatcher.rfind('.'); dot != std::string_view::npos)
+        dispatcher.remove_prefix(dot + 1);
+    if (dispatcher.ends_with(usual) && dispatcher.size() > usual.size())
+        dispatcher.remove_suffix(usual.size());
+    std::string end = "-";
+    end += std::to_string(number);
+    const std::size_t room = name_max - (dispatcher.empty() ? 0 : 1) - end.size();
+    while (system.size() + dispatcher.size() > room)
+        (system.size() > dispatcher.size() ? system : dispatcher).remove_suffix(1);
+    std::string name(system);
+    if (!dispatcher.empty()) {
+        name += '-';
+        name += dispatcher;
+    }
+    name += end;
+    return name;
+}
+
+class dispatcher_threads::place final : public waker {
+public:
+    place(dispatcher_threads& of, std::uint32_t n) : all(of), number(n) {}
+
+    void wake() noexcept override;
+
+    dispatcher_threads& all;
+    const std::uint32_t number;
+    // Under the lock.
+    phase at = phase::empty;
+    bool extra = false;
+    bool woken = false;  // it starts as one that was woken: searching
+    bool begun = false;
+    place* lent_to = nullptr;  // who stands by for it while it blocks
+    pthread_t thread{};
+    // Of its thread.
+    std::uint32_t blocking_depth = 0;
+};
+
+struct dispatcher_threads::shared {
+    std::mutex mutex;
+    std::condition_variable changed;  // a place was woken, or got its thread
+    bool stopping = false;
+    std::uint32_t blocking = 0;
+    std::uint32_t stops = 0;
+};
+
+dispatcher_threads::dispatcher_threads(actor_scheduler& system, dispatcher& where, options o)
+    : system_(system), where_(where), options_(std::move(o)), shared_(std::make_unique<shared>()) {
+    const std::uint32_t count = where.worker_count();
+    if (options_.thread_count == 0 || options_.thread_count > count)
+        options_.thread_count = count;
+    for (std::uint32_t i = 0; i < count; ++i)
+        places_.push_back(std::make_unique<place>(*this, i));
+    where.supply(this);
+}
+
+dispatcher_threads::~dispatcher_threads() {
+    stop();
+    where_.supply(nullptr);
+}
+
+worker_lanes& dispatcher_threads::lanes_of(const place& p) const {
+    return where_.worker_at(p.number).lanes();
+}
+
+// ---- starting
+
+bool dispatcher_threads::start() {
+    std::vector<place*> which;
+    {
+        const std::lock_guard held(shared_->mutex);
+        shared_->stopping = false;
+        for (std::uint32_t i = 0; i < options_.thread_count; ++i) {
+            place& p = *places_[i];
+            // One that is being woken just now is started by tend.
+            if (p.at == phase::standing_by && order().stand_down(lanes_of(p)))
+                p.at = phase::empty;
+            if (p.at != phase::empty && p.at != phase::woken)
+                continue;
+            p.woken = p.at == phase::woken;
+            p.extra = false;
+            p.begun = false;
+            p.at = phase::starting;
+            which.push_back(&p);
+        }
+    }
+    stop_.store(0, std::memory_order_relaxed);  // making a thread publishes it
+    return starts(which) || which.empty();
+}
+
+bool dispatcher_threads::start_extra() {
+    place* chosen = nullptr;
+    {
+        const std::lock_guard held(shared_->mutex);
+        for (const auto& p : places_) {
+            if (p->at == phase::empty && !shared_->stopping) {
+                chosen = p.get();
+                chosen->at = phase::starting;
+                chosen->extra = true;
+                chosen->woken = chosen->begun = false;
+                break;
+            }
+        }
+    }
+    return chosen != nullptr && starts({chosen});
+}
+
+bool dispatcher_threads::starts(const std::vector<place*>& which) {
+    bool any = false;
+    const signals_blocked blocked;
+    for (place* p : which) {
+        order().take_back(lanes_of(*p), p->woken);
+        bool made = false;
+        {
+            // One step: who stops finds a thread, or none.
+            const std::lock_guard held(shared_->mutex);
+            made = !shared_->stopping && make_thread(*p);
+            p->at = made ? phase::running : phase::empty;
+            shared_->changed.notify_all();
+        }
+        any = any || made;
+        if (!made)
+            order().found_work(lanes_of(*p));  // it searches no longer: somebody else may
+    }
+    return any;
+}
+
+bool dispatcher_threads::make_thread(place& p) {
+    pthread_attr_t how;
+    pthread_attr_init(&how);
+    if (options_.how.stack_bytes != 0)
+        pthread_attr_setstacksize(&how, options_.how.stack_bytes);
+    if (const auto& on = options_.how.affinity; !on.empty()) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(on[p.number % on.size()], &set);
+        pthread_attr_setaffinity_np(&how, sizeof set, &set);
+    }
+    const bool made = pthread_create(&p.thread, &how, &dispatcher_threads::thread_main, &p) == 0;
+    pthread_attr_destroy(&how);
+    return made;
+}
+
+void* dispatcher_threads::thread_main(void* of) {
+    place& p = *static_cast<place*>(of);
+    p.all.run(p);
+    return nullptr;
+}
+
+void dispatcher_threads::run(place& p) {
+    pthread_setname_np(pthread_self(),
+                       worker_thread_name(options_.system_name, options_.id, p.number).c_str());
+    bool extra = false;
+    {
+        const std::lock_guard held(shared_->mutex);
+        p.begun = true;
+        extra = p.extra;
+    }
+    system_.run_until(where_.worker_at(p.number), stop_, extra ? options_.extra_idle_max.ns() : -1);
+    {
+        const std::lock_guard held(shared_->mutex);
+        p.at = phase::ended;
+    }
+    if (extra && options_.keeper != nullptr)
+        options_.keeper->wake();  // to be joined
+}
+
+// ---- tending
+
+void dispatcher_threads::place::wake() noexcept {
+    waker* keeper = nullptr;
+    {
+        const std::lock_guard held(all.shared_->mutex);
+        at = phase::woken;
+        keeper = all.options_.keeper;
+        all.shared_->changed.notify_all();
+    }
+    if (keeper != nullptr)
+        keeper->wake();
+}
+
+bool dispatcher_threads::tend() {
+    std::vector<place*> which;
+    std::vector<place*> ended;
+    bool resting = true;
+    {
+        const std::lock_guard held(shared_->mutex);
+        if (shared_->stopping)
+            return false;
+        for (const auto& p : places_) {
+            resting = resting && (p->at == phase::empty || p->at == phase::woken);
+            if (p->at == phase::ended)
+                ended.push_back(p.get());
+        }
+    }
+    for (place* p : ended) {
+        pthread_join(p->thread, nullptr);
+        const std::lock_guard held(shared_->mutex);
+        p->at = phase::empty;
+    }
+    {
+        const std::lock_guard held(shared_->mutex);
+        for (const auto& p : places_) {
+            if (p->at != phase::woken)
+                continue;
+            if (!resting) {
+                p->at = phase::starting;
+                p->extra = p->woken = true;
+                p->begun = false;
+            }
+            which.push_back(p.get());
+        }
+    }
+    if (which.empty())
+        return false;
+    return resting ? start() : starts(which);
+}
+
+bool dispatcher_threads::rest() {
+    stop();
+    place& first = *places_[0];
+    {
+        const std::lock_guard held(shared_->mutex);
+        shared_->stopping = false;
+        first.at = phase::standing_by;
+        if (order().stand_by(lanes_of(first), first))
+            return true;
+        first.at = phase::empty;
+    }
+    (void)start();
+    return false;
+}
+
+// ---- handlers that block
+
+void dispatcher_threads::blocking_begins(worker& w) noexcept {
+    place& p = *places_[w.lanes().number()];
+    if (p.blocking_depth++ != 0)
+        return;
+    // What only this worker could take is for others now.
+    order().found_work(w.lanes());
+    order().surrender(w.lanes());
+    order().made_work();
+    if (options_.keeper == nullptr)
+        return;
+    place* now = nullptr;
+    {
+        const std::lock_guard held(shared_->mutex);
+        ++shared_->blocking;
+        if (shared_->stopping)
+            return;
+        for (const auto& other : places_) {
+            if (other->at != phase::empty)
+                continue;
+            other->at = phase::standing_by;
+            if (order().stand_by(lanes_of(*other), *other)) {
+                p.lent_to = other.get();
+            } else {
+                now = other.get();
+                now->at = phase::starting;
+                now->extra = true;
+                now->woken = now->begun = false;
+            }
+            break;
+        }
+    }
+    if (now != nullptr)
+        (void)starts({now});
+}
+
+void dispatcher_threads::blocking_ends(worker& w) noexcept {
+    place& p = *places_[w.lanes().number()];
+    if (--p.blocking_depth != 0 || options_.keeper == nullptr)
+        return;
+    const std::lock_guard held(shared_->mutex);
+    --shared_->blocking;
+    // One that was woken runs, and ends when it has nothing to do.
+    place* other = std::exchange(p.lent_to, nullptr);
+    if (other != nullptr && other->at == phase::standing_by && order().stand_down(lanes_of(*other)))
+        other->at = phase::empty;
+}
+
+// ---- ending
+
+void dispatcher_threads::stop() {
+    const worker* own = worker::current();
+    TACTUS_CHECK(1, own == nullptr || &own->home() != &where_);
+    std::vector<place*> threads;
+    {
+        std::unique_lock held(shared_->mutex);
+        shared_->stopping = true;
+        for (const auto& p : places_) {
+            if (p->at == phase::standing_by) {
+                if (order().stand_down(lanes_of(*p)))
+                    p->at = phase::empty;
+                else
+                    shared_->changed.wait(held, [&] { return p->at == phase::woken; });
+            }
+            shared_->changed.wait(held, [&] { return p->at != phase::starting; });
+            if (p->at == phase::running || p->at == phase::ended)
+                threads.push_back(p.get());
+        }
+        if (!threads.empty())
+            ++shared_->stops;
+    }
+    stop_.store(1, std::memory_order_relaxed);
+    for (place* p : threads) {
+        // Until it is seen: a worker may be between its look and its sleep.
+        order().wake_all();
+        pthread_join(p->thread, nullptr);
+    }
+    std::vector<place*> left;
+    {
+        const std::lock_guard held(shared_->mutex);
+        for (const auto& p : places_) {
+            if (p->at == phase::woken)
+                left.push_back(p.get());
+            p->at = phase::empty;
+            p->lent_to = nullptr;
+        }
+    }
+    for (place* p : left) {
+        order().take_back(lanes_of(*p), true);
+        order().found_work(lanes_of(*p));
+    }
+}
+
+// ---- looking
+
+std::uint32_t dispatcher_threads::running_count() const {
+    const std::lock_guard held(shared_->mutex);
+    std::uint32_t count = 0;
+    for (const auto& p : places_)
+        count += p->at == phase::running ? 1 : 0;
+    return count;
+}
+std::uint32_t dispatcher_threads::extra_count() const {
+    const std::lock_guard held(shared_->mutex);
+    std::uint32_t count = 0;
+    for (const auto& p : places_)
+        count += p->at == phase::running && p->extra ? 1 : 0;
+    return count;
+}
+std::uint32_t dispatcher_threads::blocking_count() const {
+    const std::lock_guard held(shared_->mutex);
+    return shared_->blocking;
+}
+std::uint32_t dispatcher_threads::stop_count() const {
+    const std::lock_guard held(shared_->mutex);
+    return shared_->stops;
+}
+
+std::uint32_t dispatcher_threads::sleepers_when_idle() const {
+    const std::lock_guard held(shared_->mutex);
+    std::uint32_t count = 0;
+    for (const auto& p : places_)
+        count += p->at == phase::empty || p->at == phase::ended ? 0 : 1;
+    return count;
+}
+
+bool dispatcher_threads::idle() const {
+    return !order().has_work(nullptr) && order().idle().sleeping_count() == sleepers_when_idle();
+}
+
+worker_state dispatcher_threads::state_of(std::uint32_t worker) const {
+    const place& p = *places_[worker];
+    const std::lock_guard held(shared_->mutex);
+    switch (p.at) {
+    case phase::woken:
+    case phase::starting:
+        return worker_state::spawned;
+    case phase::running:
+        if (!p.begun)
+            return worker_state::spawned;
+        if (shared_->stopping)
+            return worker_state::draining;
+        return order().asleep(lanes_of(p)) ? worker_state::parked : worker_state::running;
+    default:
+        return worker_state::stopped;
+    }
+}
+
+}  // namespace tactus::inline v0::runtime

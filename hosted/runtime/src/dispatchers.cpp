@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Building dispatchers from their configuration, looking after them, and ending them all.
+#include <tactus/runtime/dispatchers.hpp>
+
+#include "dispatcher_entry.hpp"
+#include "wait_until.hpp"
+
+#include <tactus/dispatch/inline_tick.hpp>
+#include <tactus/runtime/housekeeper.hpp>
+
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace tactus::inline v0::runtime {
+namespace {
+
+TACTUS_CHECK_MODULE("dispatchers");
+
+/// Has threads of its own, and may have more when it needs them.
+bool grows(executor_kind kind) {
+    return kind == executor_kind::work_stealing_pool || kind == executor_kind::thread_pool;
+}
+bool runs_one_at_a_time(executor_kind kind) {
+    return !grows(kind) && kind != executor_kind::foreign;
+}
+
+}  // namespace
+
+const char* name_of(dispatcher_error::kind what) noexcept {
+    static constexpr const char* names[] = {"unknown_dispatcher",   "duplicate_dispatcher",
+                                            "executor_missing",     "executor_unfit",
+                                            "too_many_dispatchers", "shutting_down"};
+    return names[static_cast<std::size_t>(what)];
+}
+
+std::string dispatcher_error::text() const {
+    static constexpr const char* texts[] = {
+        "there is no dispatcher",
+        "there is a dispatcher already",
+        "a foreign dispatcher needs an executor",
+        "the executor does not fit the dispatcher",
+        "as many dispatchers as a system may have, and no room",
+        "the system is shutting down, and takes no dispatcher",
+    };
+    std::string text = texts[static_cast<std::size_t>(what)];
+    text += " '";
+    text += id;
+    text += "'";
+    return text;
+}
+
+struct dispatchers::state {
+    state(actor_scheduler& s, options o) : system(s), how(std::move(o)), keeper(how.system_name) {}
+
+    [[nodiscard]] dispatcher_handle::entry* find(std::string_view id) const {
+        for (const auto& e : entries) {
+            if (e->id() == id)
+                return e.get();
+        }
+        return nullptr;
+    }
+
+    actor_scheduler& system;
+    options how;
+    mutable std::mutex mutex;
+    // Under the lock; entries are only added.
+    std::vector<std::unique_ptr<dispatcher_handle::entry>> entries;
+    bool ended = false;
+
+    housekeeper keeper;
+};
+
+dispatcher_config dispatchers::resolved(dispatcher_config c) {
+    const bool one = runs_one_at_a_time(c.executor);
+    if (c.workers == 0) {
+        const unsigned cores = std::thread::hardware_concurrency();
+        c.workers = one ? 1 : cores == 0 ? 1 : cores;
+    }
+    if (c.max_workers == 0)
+        c.max_workers = grows(c.executor) ? 2 * c.workers : c.workers;
+    if (c.max_workers < c.workers)
+        c.max_workers = c.workers;
+    return c;
+}
+
+actor_scheduler::options dispatchers::fill(actor_scheduler::options o,
+                                           const dispatcher_config& first) {
+    const dispatcher_config c = resolved(first);
+    o.worker_count = c.max_workers;
+    o.shared_queue = c.executor == executor_kind::thread_pool;
+    o.throughput = c.throughput;
+    o.throughput_deadline = c.throughput_deadline;
+    return o;
+}
+
+dispatchers::dispatchers(actor_scheduler& system, options o, const dispatcher_entry& first)
+    : state_(std::make_unique<state>(system, std::move(o))) {
+    const dispatcher_config c = resolved(first.config);
+    TACTUS_CHECK(1, grows(c.executor));
+    TACTUS_CHECK(3, system.worker_count() == c.max_workers);
+    auto made = std::make_unique<dispatcher_handle::entry>(
+        system, *system.dispatcher_at(0), first, c,
+        dispatcher_handle::entry::surroundings{state_->how.system_name, state_->how.events,
+                                               &state_->keeper});
+    state_->keeper.add(*made);
+    const std::lock_guard held(state_->mutex);
+    state_->entries.push_back(std::move(made));
+}
+
+dispatchers::~dispatchers() {
+    force_stop();
+}
+
+dispatcher_handle dispatchers::first() const {
+    const std::lock_guard held(state_->mutex);
+    return {state_->entries[0]->where(), *state_->entries[0]};
+}
+
+std::expected<dispatcher_handle, dispatcher_error> dispatchers::find(std::string_view id) const {
+    const std::lock_guard held(state_->mutex);
+    dispatcher_handle::entry* e = state_->find(id);
+    if (e == nullptr)
+        return std::unexpected(
+            dispatcher_error{dispatcher_error::kind::unknown_dispatcher, std::string(id)});
+    return dispatcher_handle(e->where(), *e);
+}
+
+std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispatcher_entry& e) {
+    const auto refused = [&](dispatcher_error::kind what) {
+        return std::unexpected(dispatcher_error{what, std::string(e.id)});
+    };
+    using kind = dispatcher_error::kind;
+    const dispatcher_config c = resolved(e.config);
+    if (c.executor == executor_kind::foreign && e.foreign == nullptr)
+        return refused(kind::executor_missing);
+    if (runs_one_at_a_time(c.executor) && c.max_workers != 1)
+        return refused(kind::executor_unfit);
+    const std::lock_guard held(state_->mutex);
+    if (state_->find(e.id) != nullptr)
+        return refused(kind::duplicate_dispatcher);
+    auto made =
+        state_->system.add_dispatcher({.worker_count = c.max_workers,
+                                       .shared_queue = c.executor == executor_kind::thread_pool,
+                                       .one_owner = c.executor == executor_kind::pinned,
+                                       .lived_in = &state_->keeper,
+                                       .throughput = c.throughput,
+                                       .throughput_deadline = c.throughput_deadline});
+    if (!made)
+        return refused(state_->system.phase() == system_phase::running ? kind::too_many_dispatchers
+                                                                       : kind::shutting_down);
+    state_->entries.push_back(std::make_unique<dispatcher_handle::entry>(
+        state_->system, **made, e, c,
+        dispatcher_handle::entry::surroundings{state_->how.system_name, state_->how.events,
+                                               &state_->keeper}));
+    dispatcher_handle::entry& added = *state_->entries.back();
+    state_->keeper.add(added);
+    return dispatcher_handle(**made, added);
+}
+
+bool dispatchers::drained() {
+    // Twice, and nothing moved in between: one may have made work for another.
+    std::uint32_t before = 0;
+    for (const auto& e : state_->entries) {
+        e->run_inline();
+        before += e->where().order().progress();
+    }
+    for (int look = 0; look < 2; ++look) {
+        for (const auto& e : state_->entries) {
+            if (!e->idle())
+                return false;
+        }
+    }
+    std::uint32_t after = 0;
+    for (const auto& e : state_->entries)
+        after += e->where().order().progress();
+    return before == after;
+}
+
+bool dispatchers::shut_down(std::chrono::nanoseconds limit) {
+    const worker* own = worker::current();
+    TACTUS_CHECK(2, own == nullptr || &own->system() != &state_->system);
+    {
+        const std::lock_guard held(state_->mutex);
+        if (std::exchange(state_->ended, true))
+            return true;
+    }
+    state_->system.begin_stop();
+    {
+        const std::lock_guard held(state_->mutex);  // from here on nothing is added
+    }
+    const bool in_time = wait_until(limit, [this] { return drained(); });
+    state_->keeper.stop();
+    for (const auto& e : state_->entries)
+        e->stop();
+    worker& w = state_->system.worker_at(0);
+    const worker::binding bound(w);
+    state_->system.finish_stop(w);
+    return in_time;
+}
+
+// ---- handles
+
+std::string_view dispatcher_handle::id() const {
+    return entry_->id();
+}
+executor_kind dispatcher_handle::kind() const {
+    return entry_->kind();
+}
+void dispatcher_handle::set_starvation_deadline(duration d) const {
+    entry_->set_starvation_deadline(d);
+}
+void dispatcher_handle::set_shutdown_timeout(duration d) const {
+    entry_->set_shutdown_timeout(d);
+}
+dispatcher_report dispatcher_handle::report() const {
+    return entry_->report();
+}
+worker_state dispatcher_handle::state_of(std::uint32_t worker) const {
+    return entry_->state_of(worker);
+}
+
+}  // namespace tactus::inline v0::runtime
