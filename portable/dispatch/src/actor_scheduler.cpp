@@ -3,9 +3,9 @@
 // Building, connecting and ending a system; the slow halves of sending and spawning.
 #include <tactus/dispatch/actor_scheduler.hpp>
 
-#include <tactus/dispatch/invoker.hpp>
-
 #include "made_in.hpp"
+
+#include <tactus/dispatch/invoker.hpp>
 
 namespace tactus::inline v0 {
 namespace {

@@ -3,9 +3,9 @@
 // Building a dispatcher: lanes and workers, as many as it is told.
 #include <tactus/dispatch/dispatcher.hpp>
 
-#include <tactus/dispatch/actor_scheduler.hpp>
-
 #include "made_in.hpp"
+
+#include <tactus/dispatch/actor_scheduler.hpp>
 
 namespace tactus::inline v0 {
 
