@@ -34,13 +34,13 @@ struct listener {
     }
 };
 
-void tick(boost::asio::steady_timer& timer, mailbox_index to, int number) {
+void send_later(boost::asio::steady_timer& timer, mailbox_index to, int number) {
     timer.expires_after(std::chrono::milliseconds(1));
     timer.async_wait([&timer, to, number](const boost::system::error_code& failed) {
         if (failed)
             return;
         actor_scheduler::tell(to, tock{number});
-        tick(timer, to, number + 1);
+        send_later(timer, to, number + 1);
     });
 }
 
@@ -66,7 +66,7 @@ int main() {
     const mailbox_index to =
         *system.spawn<listener>({.dispatcher = there->number()}, &io, std::this_thread::get_id());
     boost::asio::steady_timer timer(io);
-    tick(timer, to, 1);
+    send_later(timer, to, 1);
     io.run();
     return 0;
 }
