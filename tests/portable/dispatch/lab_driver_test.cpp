@@ -97,7 +97,12 @@ TEST(lab_driver, a_stolen_mailbox_stays_with_who_took_it) {
     EXPECT_EQ(c.by->last_lane(), tactus::lane_stolen);
     rig.order().requeue(*c.chosen, c.by);
     c = lab.next();
-    EXPECT_EQ(run(rig, c), 0);
+    ASSERT_TRUE(c.chosen == &rig.at(0));
     EXPECT_EQ(c.by->number(), 1u);
     EXPECT_EQ(c.by->last_lane(), static_cast<std::uint8_t>(lane::ready));
+    // It is not everybody's: worker 0 would have to steal it.
+    rig.order().requeue(*c.chosen, c.by);
+    c = {.chosen = rig.order().next(rig.worker(0), 0)};
+    EXPECT_EQ(run(rig, c), 0);
+    EXPECT_EQ(rig.worker(0).last_lane(), tactus::lane_stolen);
 }
