@@ -352,12 +352,11 @@ void actor_scheduler::give_slot(slot& s, worker* w) noexcept {
 std::uint32_t actor_scheduler::live_count() const noexcept {
     std::uint32_t live = 0;
     const port::lock_guard held(outside_.mutex);
-    for (std::uint32_t d = 0; d < dispatcher_count_; ++d) {
-        const dispatcher& at = *dispatcher_at(d);
+    each_dispatcher([&](const dispatcher& at) {
         for (std::uint32_t i = 0; i < at.worker_count(); ++i)
             live += at.worker_at(i).spawned_.load(std::memory_order_relaxed) -
                     at.worker_at(i).ended_.load(std::memory_order_relaxed);
-    }
+    });
     return live + outside_.spawned - outside_.ended;
 }
 
@@ -506,8 +505,7 @@ void actor_scheduler::begin_stop() noexcept {
         return;
     phase_.store(static_cast<std::uint32_t>(system_phase::stopping), std::memory_order_relaxed);
     slot_limit_.store(0, std::memory_order_relaxed);
-    for (std::uint32_t i = 0; i < dispatcher_count_; ++i)
-        dispatcher_at(i)->tasks().close();
+    each_dispatcher([](dispatcher& d) { d.tasks().close(); });
     phase_.store(static_cast<std::uint32_t>(system_phase::draining), std::memory_order_relaxed);
 }
 
@@ -530,10 +528,10 @@ void actor_scheduler::finish_stop(worker& w) noexcept {
             break;
         }
     }
-    for (std::uint32_t i = 0; i < dispatcher_count_; ++i) {
-        while (task* t = dispatcher_at(i)->tasks().pop())
+    each_dispatcher([this](dispatcher& d) {
+        while (task* t = d.tasks().pop())
             drop(*t);
-    }
+    });
     phase_.store(static_cast<std::uint32_t>(system_phase::stopped), std::memory_order_relaxed);
     system_table::publish(number_, *this);  // references find it, and that it takes nothing
 }

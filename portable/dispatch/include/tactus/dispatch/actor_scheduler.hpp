@@ -514,6 +514,15 @@ private:
         dispose(w, *e);
     }
 
+    template <class Visit>
+    void each_dispatcher(Visit&& visit) const noexcept {
+        for (std::uint32_t i = 0; i < dispatchers_max; ++i) {
+            dispatcher* d = dispatcher_at(i);
+            if (d == nullptr)
+                return;
+            visit(*d);
+        }
+    }
     /// The order a slot's actor belongs to.
     [[nodiscard]] coordinator& order_of(const slot& s) const noexcept {
         return dispatcher_at(s.dispatcher_number())->order();
