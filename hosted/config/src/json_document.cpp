@@ -145,6 +145,7 @@ private:
     }
     bool has_no_twins(const value& table) {
         std::vector<const value*> sorted;
+        sorted.reserve(table.parts.size());
         for (const value& part : table.parts)
             sorted.push_back(&part);
         std::ranges::sort(sorted, {}, [](const value* part) {
@@ -173,7 +174,7 @@ private:
 std::expected<value, document_error> read_json(std::string_view text) {
     builder events(text);
     const bool parsed = nlohmann::json::sax_parse(
-        counting_iterator(text.data(), events.place()),
+        counting_iterator(text.data(), events.place()),  // NOLINT: the end is given, too
         counting_iterator(text.data() + text.size(), events.place()), &events);
     return events.finish(parsed);
 }

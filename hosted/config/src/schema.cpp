@@ -219,6 +219,7 @@ std::string to_text(capability_set set) {
 
 complaint read_capabilities(std::string_view text, capability_set& to) {
     std::vector<std::string_view> known;
+    known.reserve(capability_count);
     for (std::size_t i = 0; i < capability_count; ++i)
         known.emplace_back(name_of(static_cast<capability>(1u << i)));
     for (;;) {

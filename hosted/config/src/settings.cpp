@@ -234,7 +234,7 @@ std::expected<void, config_error> fill(const settings& from, resolver& to) {
 std::vector<setting_info> known_settings() {
     std::vector<setting_info> all;
     all.push_back(
-        {{}, preset_key, "\"tactus\" or \"pekko\"", "\"tactus\"", "by whose rules; see above"});
+        {{}, preset_key, R"("tactus" or "pekko")", R"("tactus")", "by whose rules; see above"});
     const auto add = [&]<class Target>(std::string_view section,
                                        std::span<const field<Target>> fields) {
         for (const auto& f : fields)

@@ -4,7 +4,6 @@
 #include "document.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace tactus::inline v0::config {
 
@@ -16,7 +15,8 @@ constexpr std::size_t shown_size_max = 100;
 /// Levenshtein: how many letters must be put in, left out or replaced.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < row.size(); ++i)
+        row[i] = i;
     for (std::size_t i = 1; i <= a.size(); ++i) {
         std::size_t diagonal = row[0];
         row[0] = i;

@@ -113,7 +113,8 @@ resolver::result<resolver::found_mailbox> resolver::look_up_mailbox(std::string_
         return std::unexpected(last.error());
     if (auto* n = find_as<mailbox_node>(category::mailbox, *last))
         return found_mailbox{.id = *last, .options = n->options, .entry = n};
-    const mailbox_options builtin = *builtin_mailbox_options(*last);
+    // There is one: the aliases end at an entry.
+    const auto builtin = builtin_mailbox_options(*last).value_or(mailbox_options{});
     if (builtin.capacity == 0)
         return std::unexpected(
             resolve_error(kind::capacity_zero, {"mailbox '", *last, "' has a capacity of 0"}));

@@ -88,7 +88,7 @@ const char* resolver::keep(std::string_view first, std::string_view second) noex
         return "";
     auto* copy = static_cast<char*>(take(first.size() + second.size(), 1));
     if (copy != nullptr)
-        std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), copy));
+        std::ranges::copy(second, std::ranges::copy(first, copy).out);
     return copy;
 }
 

@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    det_rng streams_[random_stream_count];
+    det_rng streams_[random_stream_count];  // NOLINT: what it begins with is not constant
 };
 
 }  // namespace tactus::inline v0
