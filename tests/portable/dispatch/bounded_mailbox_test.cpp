@@ -219,9 +219,10 @@ TEST(bounded_mailbox, MB2_waiting_offers_are_served_in_order_and_nobody_overtake
     pending_offer first(wakers[0]);
     pending_offer second(wakers[1]);
     pending_offer third(wakers[2]);
-    EXPECT_FALSE(first.start(a, number{2}).has_value());
-    EXPECT_FALSE(second.start(a, number{3}).has_value());
-    EXPECT_FALSE(third.start(a, number{4}).has_value());
+    number messages[] = {{2}, {3}, {4}};  // they live until the offers are decided
+    EXPECT_FALSE(first.start(a, std::move(messages[0])).has_value());
+    EXPECT_FALSE(second.start(a, std::move(messages[1])).has_value());
+    EXPECT_FALSE(third.start(a, std::move(messages[2])).has_value());
     EXPECT_TRUE(first.push_timeout() == duration::from_s(10));  // MB-12
     EXPECT_TRUE(actor_scheduler::try_tell(a, number{5}) == sent::mailbox_full);
     EXPECT_TRUE(second.cancel());
@@ -273,13 +274,14 @@ TEST(bounded_mailbox, MB2_an_offer_is_told_before_its_system_is_gone) {
         void wake() noexcept override { ++woken; }
     } woken;
     pending_offer waits(woken);
+    number mine{2};  // lives until the offer is decided
     std::uint32_t number_then = 0;
     {
         mailbox_rig rig;
         number_then = rig->system_number();
         const mailbox_index a = rig.with(bounded(1, overflow::block));
         rig.tell(a, {1});
-        EXPECT_FALSE(waits.start(a, number{2}).has_value());
+        EXPECT_FALSE(waits.start(a, std::move(mine)).has_value());
     }
     EXPECT_EQ(woken.woken, 1u);
     bool again = false;
