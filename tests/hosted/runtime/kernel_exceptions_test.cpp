@@ -74,6 +74,7 @@ TEST(kernel_exceptions, a_handler_that_throws_fails_its_actor_and_no_other) {
     EXPECT_TRUE(journal().is({3}));
 }
 
+// TC-F16
 TEST(kernel_exceptions, TC_F16_after_sees_the_exception_as_a_failure) {
     kernel_rig rig;
     chain_of_two two;
@@ -83,6 +84,7 @@ TEST(kernel_exceptions, TC_F16_after_sees_the_exception_as_a_failure) {
     EXPECT_TRUE(journal().is({101, 102, 2, 302, 301, failed}));
 }
 
+// TC-F17
 TEST(kernel_exceptions, TC_F17_an_after_that_throws_is_reported_once_and_the_others_run) {
     kernel_rig rig;
     chain_of_two two;

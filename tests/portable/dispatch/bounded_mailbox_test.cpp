@@ -314,6 +314,7 @@ void put_back_on_one(turn& t, std::uint32_t value) {
 }
 }  // namespace
 
+// TC-M11
 TEST(bounded_mailbox, MB3_TC_M11_a_full_deque_takes_nothing_in_front_and_evicts_nothing) {
     for (const overflow how : {overflow::drop_oldest, overflow::drop_newest, overflow::reject,
                                overflow::dead_letter, overflow::block}) {
@@ -351,6 +352,7 @@ TEST(bounded_mailbox, MB7_a_kind_without_a_front_refuses_a_batch_and_loses_nothi
         }
     }
 }
+// TC-M28
 TEST(bounded_mailbox, MB7_TC_M28_a_batch_comes_before_what_is_queued) {
     for (const bool is_bounded : {false, true}) {
         mailbox_rig rig;

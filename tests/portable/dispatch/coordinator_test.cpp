@@ -47,6 +47,7 @@ public:
 
 }  // namespace
 
+// TC-F01
 TEST(coordinator, TC_F01_registering_twice_drains_once) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn();
@@ -60,6 +61,7 @@ TEST(coordinator, TC_F01_registering_twice_drains_once) {
     EXPECT_TRUE(rig->order().register_ready(a));
 }
 
+// TC-F02
 TEST(coordinator, TC_F02_drains_in_order_and_never_more_than_asked) {
     kernel_rig rig;
     mailbox_index all[5];
@@ -82,6 +84,7 @@ TEST(coordinator, TC_F02_drains_in_order_and_never_more_than_asked) {
         report(rig, a, {});
 }
 
+// TC-F03
 TEST(coordinator, TC_F03_unregistering_takes_it_out) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn();
@@ -108,6 +111,7 @@ TEST(coordinator, unregistering_what_is_to_be_closed_elects_the_caller) {
     EXPECT_TRUE(tactus_test::journal().is({tactus_test::dead + 1, tactus_test::closed}));
 }
 
+// TC-F04
 TEST(coordinator, TC_F04_results_decide_whether_it_is_drained_again) {
     struct row {
         invoke_result result;
@@ -137,6 +141,7 @@ TEST(coordinator, TC_F04_results_decide_whether_it_is_drained_again) {
 }
 
 // CO-3: stopped is the caller's to finalize.
+// TC-F04
 TEST(coordinator, TC_F04_a_stopped_one_is_left_to_the_caller_and_not_drained_again) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn();
@@ -289,6 +294,7 @@ TEST(coordinator, a_suspended_one_comes_in_for_system_messages_only) {
     EXPECT_TRUE(tactus_test::journal().is({1}));
 }
 
+// TC-F11
 TEST(coordinator, TC_F11_a_batch_of_zero_and_indices_at_the_limit_do_nothing) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn();

@@ -20,6 +20,7 @@ kernel_rig* current = nullptr;
 
 }  // namespace
 
+// TC-M40
 TEST(inline_tick, TC_M40_a_task_that_submits_a_task_is_not_recursed) {
     kernel_rig rig;
     current = &rig;

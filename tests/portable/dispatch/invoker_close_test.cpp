@@ -166,6 +166,7 @@ TEST(invoker_close, continuations_still_held_are_refused_first) {
 }
 
 // ME-6: closed beats suspended.
+// TC-M07
 TEST(invoker_close, TC_M07_a_suspended_actor_is_closed_and_refuses) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn();

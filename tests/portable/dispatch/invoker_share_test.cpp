@@ -63,20 +63,25 @@ constexpr unsigned hundred = board::roomy ? 100 : 30;
 
 }  // namespace
 
+// TC-M16
 TEST(invoker_share, TC_M16_yields_when_the_deadline_has_passed) {
     EXPECT_EQ(first_run(100, duration::from_ms(10), hundred, duration::from_ms(5)), 2u);
     EXPECT_EQ(first_run(100, duration::from_ms(10), hundred, duration::from_ms(6)), 2u);
     EXPECT_EQ(first_run(100, duration::from_ms(10), hundred, duration::from_ms(11)), 1u);
 }
+// TC-M17
 TEST(invoker_share, TC_M17_without_a_deadline_all_of_them) {
     EXPECT_EQ(first_run(100, none, hundred, duration::from_ms(5)), hundred);
 }
+// TC-M18
 TEST(invoker_share, TC_M18_a_deadline_far_away_leaves_the_throughput) {
     EXPECT_EQ(first_run(10, duration::from_ms(60'000), 20, duration::from_ms(5)), 10u);
 }
+// TC-M19
 TEST(invoker_share, TC_M19_throughput_one_and_no_time_is_one) {
     EXPECT_EQ(first_run(1, duration::zero(), 10, duration::from_ms(1)), 1u);
 }
+// TC-M20
 TEST(invoker_share, TC_M20_no_time_and_a_frozen_clock_is_one) {
     EXPECT_EQ(first_run(2, duration::zero(), 5, duration::zero()), 1u);
 }

@@ -32,6 +32,7 @@ auto throughput(std::uint32_t n) {
 
 }  // namespace
 
+// TC-M01
 TEST(invoker, TC_M01_a_run_processes_its_throughput_and_is_queued_again) {
     kernel_rig rig(throughput(2));
     const mailbox_index a = rig.spawn();
@@ -90,6 +91,7 @@ TEST(invoker, an_explicit_throughput_is_exact_for_an_actor_that_sends) {
     EXPECT_TRUE(journal().is({1, 2, 3}));
 }
 
+// TC-M02
 TEST(invoker, TC_M02_system_messages_come_first) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn<system_actor>();
@@ -100,6 +102,7 @@ TEST(invoker, TC_M02_system_messages_come_first) {
     EXPECT_TRUE(journal().is({sys + 1, 1, 2}));
 }
 
+// TC-M03
 TEST(invoker, TC_M03_system_messages_do_not_use_up_throughput) {
     kernel_rig rig(throughput(2));
     const mailbox_index a = rig.spawn<system_actor>();
@@ -115,6 +118,7 @@ TEST(invoker, TC_M03_system_messages_do_not_use_up_throughput) {
 }
 
 // IN-3
+// TC-M04
 TEST(invoker, TC_M04_a_suspend_during_message_1_holds_back_message_2) {
     kernel_rig rig;
     static signal_node suspend(system_kind::suspend, 1);
@@ -150,6 +154,7 @@ TEST(invoker, IN_3_suspend_and_resume_in_between_hold_back_nothing) {
     EXPECT_TRUE(journal().is({1, 2}));
 }
 
+// TC-M06
 TEST(invoker, TC_M06_what_came_while_suspended_is_delivered_after_resume) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn();

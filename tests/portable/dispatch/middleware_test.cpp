@@ -41,6 +41,7 @@ struct failing_actor {
 
 }  // namespace
 
+// TC-F14
 TEST(middleware, TC_F14_before_in_order_after_in_reverse) {
     kernel_rig rig;
     chain_of_two two;
@@ -50,6 +51,7 @@ TEST(middleware, TC_F14_before_in_order_after_in_reverse) {
     EXPECT_TRUE(journal().is({101, 102, 7, 202, 201}));
 }
 
+// TC-F15
 TEST(middleware, TC_F15_a_deferred_message_is_kept_and_tried_again_on_resume) {
     kernel_rig rig;
     chain_of_two two;
@@ -140,6 +142,7 @@ TEST(middleware, a_message_deferred_when_its_actor_ends_is_a_dead_letter) {
         journal().is({101, tactus_test::dead + 8, tactus_test::dead + 9, tactus_test::closed}));
 }
 
+// TC-F16
 TEST(middleware, TC_F16_after_runs_in_reverse_with_the_failure) {
     kernel_rig rig;
     chain_of_two two;
@@ -149,6 +152,7 @@ TEST(middleware, TC_F16_after_runs_in_reverse_with_the_failure) {
     EXPECT_TRUE(journal().is({101, 102, 7, 302, 301, failed}));
 }
 
+// TC-F18
 TEST(middleware, TC_F18_a_chain_added_while_running_applies_from_the_next_message) {
     static chain_of_two two;
     kernel_rig rig;
@@ -196,6 +200,7 @@ public:
 
 }  // namespace
 
+// TC-F19
 TEST(middleware, TC_F19_enqueueing_sees_type_and_size_and_keeps_the_order) {
     size_spy spy_on;
     kernel_rig rig([&](kernel_rig::options& o) { o.on_enqueue = &spy_on; });
@@ -208,6 +213,7 @@ TEST(middleware, TC_F19_enqueueing_sees_type_and_size_and_keeps_the_order) {
     EXPECT_TRUE(journal().is({1, 2, 3}));
 }
 
+// TC-F20
 TEST(middleware, TC_F20_spawning_may_be_refused_with_a_reason) {
     reason_spy spy_on;
     kernel_rig rig([&](kernel_rig::options& o) { o.on_spawn = &spy_on; });

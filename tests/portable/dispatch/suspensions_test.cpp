@@ -96,6 +96,7 @@ TEST(suspensions, a_signal_resumes_all_that_wait_in_the_order_they_suspended) {
     EXPECT_TRUE(journal().is({99}));
 }
 
+// TC-F05
 TEST(suspensions, TC_F05_after_a_time_on_a_manual_clock) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn(after_10);
@@ -130,6 +131,7 @@ TEST(suspensions, a_time_of_zero_and_the_longest_are_kept) {
     EXPECT_TRUE(journal().is({3}));
 }
 
+// TC-F06
 TEST(suspensions, TC_F06_when_capacity_is_available) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn(for_room);
@@ -144,6 +146,7 @@ TEST(suspensions, TC_F06_when_capacity_is_available) {
     EXPECT_TRUE(journal().is({9, 77}));
 }
 
+// TC-F08
 TEST(suspensions, TC_F08_metrics_count_and_measure) {
     kernel_rig rig;
     const mailbox_index a = rig.spawn(on_signal_7);
@@ -163,6 +166,7 @@ TEST(suspensions, TC_F08_metrics_count_and_measure) {
     }
 }
 
+// TC-F08
 TEST(suspensions, TC_F08_without_a_clock_nothing_is_measured_and_times_are_refused) {
     kernel_rig rig([](kernel_rig::options& o) { o.time = nullptr; });
     const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t n) {
