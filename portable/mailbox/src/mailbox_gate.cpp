@@ -84,12 +84,7 @@ void mailbox_gate::serve(inbox& in) noexcept {
         if (first_ == nullptr)
             word_.fetch_and(~waiting, std::memory_order_relaxed);  // T2
     }
-    // A waiter is gone as soon as it was told.
-    while (done != nullptr) {
-        gate_waiter& w = *done;
-        done = w.next;
-        w.served(w);
-    }
+    tell(done);
 }
 
 void mailbox_gate::append(gate_waiter& w) noexcept {
@@ -148,7 +143,8 @@ gate_waiter* mailbox_gate::end_life() noexcept {
     return line;
 }
 
-void mailbox_gate::tell_closed(gate_waiter* line) noexcept {
+void mailbox_gate::tell(gate_waiter* line) noexcept {
+    // A waiter is gone as soon as it was told.
     while (line != nullptr) {
         gate_waiter& w = *line;
         line = w.next;

@@ -137,7 +137,7 @@ public:
         while (envelope* e = aside_.pop())
             sink(*e);
         note_aside();
-        tell_closed(line);
+        tell(line);
     }
 
 private:
@@ -169,7 +169,7 @@ private:
     void append(gate_waiter& w) noexcept;
     void unlink(gate_waiter& w) noexcept;
     [[nodiscard]] gate_waiter* end_life() noexcept;
-    static void tell_closed(gate_waiter* line) noexcept;
+    static void tell(gate_waiter* line) noexcept;
 
     port::atomic<std::uint32_t> word_{count_mask};  // shut
     // Capacity and strategy; atomic, because a sender of an earlier life may read them.
