@@ -27,42 +27,13 @@
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/work_stealing_pool.hpp>
 
+#include "kernel_rig.hpp"
 #include "measure.hpp"
 
 namespace {
 
 using namespace tactus;
-
-struct number {
-    std::uint64_t value;
-};
-struct go {
-    std::uint64_t count;
-};
-
-class done_flag {
-public:
-    void set() { flag_.store(1, std::memory_order_release), flag_.notify_one(); }
-    void wait() {
-        flag_.wait(0, std::memory_order_acquire);
-        flag_.store(0, std::memory_order_relaxed);
-    }
-
-private:
-    std::atomic<int> flag_{0};
-};
-done_flag done;
-
-struct system_rig {
-    explicit system_rig(std::uint32_t workers)
-        : system(memory.fill({.worker_count = workers, .time = &time})), pool(system) {}
-    ~system_rig() { pool.force_stop(); }
-
-    runtime::scheduler_memory memory;
-    runtime::steady_clock time;
-    actor_scheduler system;
-    runtime::work_stealing_pool pool;
-};
+using namespace bench;
 
 template <class Work>
 void in_threads(unsigned count, Work&& work) {
