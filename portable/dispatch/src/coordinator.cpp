@@ -312,6 +312,7 @@ bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& resu
                       (result.outcome == invoke_outcome::completed && result.ready_hint);
     // SQ-4: continuations that did not fit into the run go on although the actor awaits.
     if (more && (s.state().should_process() || s.owes_continuations())) {
+        s.note_length();
         requeue(s, from);
         return true;
     }
@@ -699,6 +700,24 @@ bool coordinator::rest(worker_lanes& w, bool certainly) noexcept {
         return true;  // and its waker knows
     w.set(worker_lanes::searching, searched);
     return false;
+}
+
+std::uint32_t coordinator::queued_count(lane l) const noexcept {
+    const auto waiting = [l](const lane_set& s) {
+        return l == lane::cancel  ? s.cancel_count()
+               : l == lane::timed ? s.timed_count()
+                                  : s.ready_count();
+    };
+    std::uint32_t sum = waiting(global_);
+    for (std::uint32_t i = 0; i < worker_count_; ++i) {
+        const worker_lanes& w = *workers_[i];
+        sum += waiting(w.keyed_);
+        if (l == lane::ready)
+            sum += w.ring_.size();
+        else if (l == lane::cancel)
+            sum += w.urgent_.size();
+    }
+    return sum;
 }
 
 std::uint64_t coordinator::deadline_misses() const noexcept {

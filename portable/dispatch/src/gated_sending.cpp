@@ -58,6 +58,7 @@ sent actor_scheduler::push_gated(worker* w, slot& s, mailbox_block& block, envel
                 submit_ready(s, w);
             return sent::mailbox_full;
         }
+        hub_.discarded(place_of(w), 1);
         if (events_ != nullptr)
             events_->dead_letter(to, *oldest, dead_letter_cause::mailbox_full);
         dispose(w, *oldest);
@@ -116,10 +117,19 @@ void actor_scheduler::release_blocks() noexcept {
 
 void pending_offer::served_now(gate_waiter& w) noexcept {
     auto& self = static_cast<pending_offer&>(w);
+    self.count(self.decision(), self.system_->own_worker());
     // The mailbox was closed: the message goes back here, while its system is certainly alive.
     if (self.carried != nullptr)
         self.return_message(self.system_->own_worker());
     self.wake_->wake();  // and then it may be gone
+}
+
+void pending_offer::count(sent what, worker* w) noexcept {
+    hub_place* own = actor_scheduler::place_of(w);
+    if (what == sent::accepted)
+        system_->hub_.enqueued(own);
+    else
+        system_->hub_.refused(own, what);
 }
 
 void pending_offer::return_message(worker* w) noexcept {
@@ -135,6 +145,7 @@ bool pending_offer::cancel() noexcept {
     if (v.system() == nullptr || !gate_->cancel(*this))
         return false;
     worker* w = system_->own_worker();
+    count(sent::timed_out, w);
     if (system_->events_ != nullptr)
         system_->events_->dead_letter(to_, *carried, dead_letter_cause::mailbox_timeout);
     system_->dispose(w, *carried);

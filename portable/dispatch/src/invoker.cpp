@@ -79,9 +79,11 @@ void invoker::default_system(turn& t, system_message& m) noexcept {
         (void)state.request_close();  // the run going on finalizes
         break;
     case system_kind::suspend:
+        t.system().about_to_hold(t.slot_, held_reason::supervision);
         (void)state.suspend(suspension::supervision);
         break;
     case system_kind::resume:
+        t.system().hub_.resumed(&t.worker_.measured_);
         (void)state.resume(suspension::supervision);  // the end of the run looks for work
         break;
     default:
@@ -154,6 +156,7 @@ std::uint32_t invoker::run_system(turn& t, std::uint32_t continuations_max) noex
 
 void invoker::fail(turn& t, const failure& why) noexcept {
     // IN-6: held back until supervision decides; the message is consumed.
+    t.system().about_to_hold(t.slot_, held_reason::supervision);
     (void)t.slot_.state().suspend(suspension::supervision);
     if (kernel_events* events = t.worker_.system_.events_)
         events->actor_failed(t.self(), why);
@@ -192,8 +195,10 @@ handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain,
 // again at once would never end.
 void invoker::defer(turn& t, envelope& e, const handled& why) noexcept {
     t.slot_.put_back(e);
-    if (!t.suspended_)
+    if (!t.suspended_) {
+        t.system().about_to_hold(t.slot_, held_reason::await_external);
         (void)t.slot_.state().suspend(suspension::await);
+    }
     if (why.what() == handled::kind::failed)
         fail(t, why.why());  // an `after` did; the message is not consumed by that
 }
@@ -208,6 +213,7 @@ void invoker::refuse_generation(worker& w, slot& s, envelope& e) noexcept {
     if (kernel_events* events = w.system_.events_)
         events->dead_letter(w.system_.slots_.index_of(s).with_generation(e.generation.read()), e,
                             dead_letter_cause::wrong_generation);
+    w.system_.hub_.discarded(&w.measured_, 1);
     w.envelopes_.dispose(e);
 }
 
@@ -216,7 +222,6 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
     const behaviour* acts = s.acts();
     turn t(w, s);
     invoke_result result;
-    w.lanes_.reset_sends();
     std::uint32_t continuations = 0;
     if (s.fresh() || s.has_system_messages() || !s.held.empty()) [[unlikely]]
         continuations = prologue(t);
@@ -233,13 +238,10 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
                 continue;
             }
             t.sender_ = e->sender.read();
-            if (system.trace_ != nullptr) [[unlikely]]
-                trace(*system.trace_, *e, t.self());
-            const middleware_chain* chain =
-                system.chain_.load(actor_scheduler::installed.acquire());
             bool deferred = false;
-            const handled done = chain == nullptr ? acts->receive(t, s.user_state(), *e)
-                                                  : run_chain(t, *e, *chain, deferred);
+            const handled done = system.watch_.load(std::memory_order_relaxed) == 0
+                                     ? acts->receive(t, s.user_state(), *e)
+                                     : receive_watched(t, *e, deferred);
             if (!done.is_ok()) [[unlikely]] {
                 if (deferred || done.what() == handled::kind::deferred) {
                     defer(t, *e, done);
@@ -289,8 +291,22 @@ void invoker::end_of_kind(turn& t) noexcept {
         block.time_passed(system.time_->now());
 }
 
+handled invoker::receive_watched(turn& t, envelope& e, bool& deferred) noexcept {
+    actor_scheduler& system = t.worker_.system_;
+    const std::uint32_t flags = e.flags.read();
+    if ((flags & (envelope::has_span | envelope::has_stamp)) != 0) [[unlikely]] {
+        if ((flags & envelope::has_stamp) != 0)
+            system.hub_.waited(t.worker_.measured_, e.stamp());
+        else if (system.trace_ != nullptr)
+            trace(*system.trace_, e, t.self());
+    }
+    const middleware_chain* chain = system.chain_.load(actor_scheduler::installed.acquire());
+    return chain == nullptr ? t.slot_.acts()->receive(t, t.slot_.user_state(), e)
+                            : run_chain(t, e, *chain, deferred);
+}
+
 void invoker::trace(tracer& to, envelope& e, mailbox_index self) noexcept {
-    if ((e.flags.read() & envelope::has_span) == 0 || e.span() == 0)
+    if (e.span() == 0)
         return;
     to.mark(e.span(), tracer::point::dequeue, self);
     to.mark(e.span(), tracer::point::invoke, self);

@@ -50,6 +50,7 @@ void lent_workers::submit(lent& l) noexcept {
             rejected_.fetch_add(1, std::memory_order_relaxed);  // a count
         }
         to_.notify_rejected(l, attempts_max);
+        system_.measures().executor_rejected();
         if (events_ != nullptr)
             events_->executor_rejected(what_, attempts_max);
     }
@@ -59,6 +60,7 @@ void lent_workers::submit(lent& l) noexcept {
 void lent_workers::park(lent& l) noexcept {
     if (!l.parked_) {
         l.parked_ = true;
+        what_.note_parked(1);
         const std::uint32_t before = parked_.fetch_add(1, std::memory_order_relaxed);  // a count
         if (before == 0 && events_ != nullptr)
             events_->dispatcher_backpressure(what_, 1, true);
@@ -73,6 +75,7 @@ void lent_workers::accepted(lent& l) noexcept {
     if (!l.parked_) [[likely]]
         return;
     l.parked_ = false;
+    what_.note_parked(~std::uint32_t{0});
     const std::uint32_t before = parked_.fetch_sub(1, std::memory_order_relaxed);  // a count
     if (before == 1 && events_ != nullptr)
         events_->dispatcher_backpressure(what_, 0, false);

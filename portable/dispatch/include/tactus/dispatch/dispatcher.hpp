@@ -91,6 +91,14 @@ public:
     std::uint32_t attach() noexcept { return inhabitants_.fetch_add(1, lived.seq_cst()); }
     void detach() noexcept { inhabitants_.fetch_sub(1, lived.seq_cst()); }
 
+    /// Workers whose executor refused them (EX-8); told by who lends them, for who looks.
+    void note_parked(std::uint32_t more) noexcept {
+        parked_.fetch_add(more, std::memory_order_relaxed);  // a count
+    }
+    [[nodiscard]] std::uint32_t parked() const noexcept {
+        return parked_.load(std::memory_order_relaxed);
+    }
+
 private:
     TACTUS_CHECK_MODULE("dispatcher");
 
@@ -110,6 +118,7 @@ private:
     // whether actors came.
     static constexpr port::edge lived{"dispatcher-lived"};
     port::atomic<std::uint32_t> inhabitants_{0};
+    port::atomic<std::uint32_t> parked_{0};
 };
 
 }  // namespace tactus::inline v0

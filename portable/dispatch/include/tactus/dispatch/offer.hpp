@@ -50,6 +50,8 @@ private:
                                                M&& message, const send_options& o) noexcept;
     static void served_now(gate_waiter& w) noexcept;
     void return_message(worker* w) noexcept;
+    /// Tells the hub what came of it.
+    void count(sent what, worker* w) noexcept;
 
     waker* wake_;
     actor_scheduler* system_ = nullptr;
@@ -70,12 +72,16 @@ std::optional<sent> pending_offer::start_in(actor_scheduler& system, mailbox_ind
         system.phase() != system_phase::running)
         return system.try_deliver(w, to, std::forward<M>(message), o);
     envelope* e = system.take_envelope(w);
-    if (e == nullptr)
-        return sent::pool_exhausted;
-    if (const sent failed = system.fill<type>(w, *e, to, std::forward<M>(message), o);
-        failed != sent::accepted)
-        return failed;
     system_ = &system;
+    if (e == nullptr) {
+        count(sent::pool_exhausted, w);
+        return sent::pool_exhausted;
+    }
+    if (const sent failed = system.fill<type>(w, *e, to, std::forward<M>(message), o);
+        failed != sent::accepted) {
+        count(failed, w);
+        return failed;
+    }
     gate_ = &block->gate();
     to_ = to;
     carried = e;
@@ -92,11 +98,13 @@ std::optional<sent> pending_offer::start_in(actor_scheduler& system, mailbox_ind
     case mailbox_gate::entry::entered: {
         system.warn_of_pressure(*block, to);
         const sent result = system.push(w, *s, *e);
+        count(result, w);
         if (result != sent::accepted)
             return_message(w);
         return result;
     }
     case mailbox_gate::entry::ended:
+        count(sent::recipient_terminated, w);
         return_message(w);
         return sent::recipient_terminated;
     case mailbox_gate::entry::full:

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/lane.hpp>
 #include <tactus/mailbox/mailbox.hpp>
+#include <tactus/time/clock.hpp>
 
 namespace tactus::inline v0 {
 
@@ -50,6 +52,17 @@ public:
         traits_.store(traits_.load(std::memory_order_relaxed) & ~fresh_bit,
                       std::memory_order_relaxed);
     }
+
+    /// Says why it is about to be held back, and since when (OH-4). Whoever suspends it.
+    void note_held_by(held_reason why, const clock* time) noexcept {
+        const std::uint32_t number = static_cast<std::uint32_t>(why) + 1;
+        if (time == nullptr)
+            note_held({number, 0});
+        else
+            note_held({number | held_is_timed,
+                       static_cast<std::uint32_t>(time->now().ns() / 1'000'000)});
+    }
+    static constexpr std::uint32_t held_is_timed = 1U << 8;  // in held_note::why; since: ms
 
     // Owner only, for the invoker.
     newest_first held;       // continuations that wait for supervision, or for the next run

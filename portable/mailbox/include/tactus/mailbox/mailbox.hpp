@@ -84,6 +84,27 @@ public:
     }
     /// Something is left from the last run for after a resume. A look.
     [[nodiscard]] bool keeps() const noexcept { return kept_.load(std::memory_order_relaxed) != 0; }
+    /// How many user messages wait: those that hold a credit, or of an unbounded mailbox the owner's
+    /// estimate: what the last run left, and one when more have come since. A look.
+    [[nodiscard]] std::uint32_t user_length() const noexcept {
+        if (const mailbox_block* b = gated())
+            return b->gate().taken();
+        return kept_.load(std::memory_order_relaxed) + (inbox_.looks_empty() ? 0U : 1U);
+    }
+    /// Why it is held back, and since when, for who looks; numbers of the layer above. Two words
+    /// that belong together only as long as nobody writes.
+    struct held_note {
+        std::uint32_t why = 0;
+        std::uint32_t since = 0;
+    };
+    void note_held(held_note n) noexcept {
+        held_why_.store(n.why, std::memory_order_relaxed);
+        held_since_.store(n.since, std::memory_order_relaxed);
+    }
+    [[nodiscard]] held_note held_noted() const noexcept {
+        return {held_why_.load(std::memory_order_relaxed),
+                held_since_.load(std::memory_order_relaxed)};
+    }
     /// Looks for work that the state allows, and asks for a run: true when the caller now submits.
     [[nodiscard]] bool offer_work() noexcept {
         if (system_.has_messages() && state_.request_schedule(schedule_hint::system))
@@ -135,6 +156,9 @@ public:
         ++batch_count_;
     }
 
+    /// MB-8: the run ends, and the mailbox is queued again at once: how much is left, for who looks.
+    void note_length() noexcept { kept_.store(kept_count(), std::memory_order_relaxed); }
+
     /// Gives the mailbox up; submit when it must be queued again at once, closed when the caller is
     /// elected to finalize (and is still the owner). `keeps` says that there is more to do after a
     /// resume than the batch.
@@ -146,7 +170,7 @@ public:
         // Read by who resumes the mailbox; ordered by the state word.
         keeps = keeps || batch_ != nullptr;
         if (keeps || kept_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-            kept_.store(keeps ? 1 : 0, std::memory_order_relaxed);
+            kept_.store(keeps ? kept_count() : 0, std::memory_order_relaxed);
         if (state_.run_ended() == mailbox_owed::finalize) [[unlikely]]
             return enqueued::closed;
         return offer_work() ? enqueued::submit : enqueued::accepted;
@@ -223,6 +247,11 @@ public:
     [[nodiscard]] port::atomic<std::uint32_t>& ticket() noexcept { return ticket_; }
 
 private:
+    /// For user_length; never 0, since it also says that there is more to do.
+    [[nodiscard]] std::uint32_t kept_count() const noexcept {
+        const std::uint32_t n = batch_count_ + (kind_ != nullptr ? kind_->queue().size() : 0);
+        return n != 0 ? n : 1;
+    }
     [[nodiscard]] enqueued after_push(pushed result, schedule_hint hint) noexcept {
         if (result == pushed::closed) [[unlikely]]
             return enqueued::closed;
@@ -246,7 +275,11 @@ private:
     alignas(line) state_engine state_;
     port::atomic<std::uint32_t> ticket_{0};
     system_queue system_;
-    port::atomic<std::uint32_t> kept_{0};  // the batch of an idle, suspended mailbox is not empty
+    // What a mailbox that does not run keeps from its last run: how many, as far as is known, and
+    // not 0 as long as there is anything.
+    port::atomic<std::uint32_t> kept_{0};
+    port::atomic<std::uint32_t> held_why_{0};  // see held_note
+    port::atomic<std::uint32_t> held_since_{0};
     // "placed": a block is made before it is found. It stays for as long as the slot does.
     static constexpr port::edge placed{"block-placed"};
     port::atomic<mailbox_block*> block_{nullptr};
