@@ -48,6 +48,7 @@ if(NOT TACTUS_SANITIZE)
 endif()
 host_test(mailbox_tests SOURCES ${mailbox_tests} ${mailbox_death} ${mailbox_hosted} LINK tactus::mailbox)
 host_test(runtime_tests SOURCES ${runtime_tests} LINK tactus::runtime INCLUDES support/wide_links)
+target_compile_definitions(runtime_tests PRIVATE TACTUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
 # UP-6 under Valgrind, which finds nothing where a sanitizer is linked in.
 if(NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # reads g++'s debug data only

@@ -196,9 +196,13 @@ void actor_scheduler::counted_send(worker& w, envelope& e, bool has_room) noexce
     if (due.stamp && hub_.stamps(w.measured_) && has_room && e.flags.read() == 0)
         e.set_stamp(hub_.now_ns());
 }
-void actor_scheduler::counted_send_outside(envelope& e, bool has_room) noexcept {
-    if (hub_.sends_outside() && has_room && e.flags.read() == 0)
+bool actor_scheduler::counted_send_outside(envelope& e, bool has_room) noexcept {
+    bool stamp = false;
+    if (!hub_.sends_outside(stamp))
+        return false;  // nobody measures any more
+    if (stamp && has_room && e.flags.read() == 0)
         e.set_stamp(hub_.now_ns());
+    return true;
 }
 
 envelope* actor_scheduler::take_envelope_outside() noexcept {

@@ -55,15 +55,15 @@ struct actor_view {
 
 private:
     void note(actor_scheduler& system, slot& s) noexcept {
-        const mailbox::held_note n = s.held_noted();
-        const std::uint32_t why = n.why & ~slot::held_is_timed;
-        held = why == 0 || why > held_reason_count ? held_reason::user_defined
-                                                   : static_cast<held_reason>(why - 1);
-        if ((n.why & slot::held_is_timed) == 0)
+        const std::uint32_t noted = s.held_note();
+        held = static_cast<held_reason>(noted & ((1U << slot::held_why_bits) - 1));
+        if (!system.measures().has_time())
             return;
-        // 32 bits of milliseconds are kept: right for what has lasted less than 49 days.
-        const auto now = static_cast<std::uint64_t>(system.measures().now_ns()) / 1'000'000;
-        since_ms = now - (static_cast<std::uint32_t>(now) - n.since);
+        // Of the time 29 bits are kept: right for what has lasted less than 49 days.
+        const auto now = static_cast<std::uint64_t>(system.measures().now_ns()) / slot::held_unit_ns;
+        constexpr std::uint64_t kept = ~std::uint32_t{0} >> slot::held_why_bits;
+        const std::uint64_t since = now - ((now - (noted >> slot::held_why_bits)) & kept);
+        since_ms = since * (slot::held_unit_ns / 1'000'000);
     }
     void runs_on(actor_scheduler& system, slot& s) noexcept {
         // Who waits in a lane does not run, even if a worker has not looked up since it did.

@@ -62,13 +62,19 @@ void hub::between_runs(hub_place& own, worker_lanes& lanes) noexcept {
 
 // ---- messages
 
-bool hub::sends_outside() noexcept {
+bool hub::sends_outside(bool& stamp) noexcept {
     hub_outside_shard* s = outside_.shard();
     if (s == nullptr)
         return false;
     s->values[hub_layout::enqueued].add(1);
-    return s->sends.fetch_add(1, std::memory_order_relaxed) % sample_interval == 0 &&  // a count
-           time_ != nullptr;
+    stamp = time_ != nullptr &&
+            s->sends.fetch_add(1, std::memory_order_relaxed) % sample_interval == 0;  // a count
+    return true;
+}
+
+void hub::unsent_outside() noexcept {
+    // Counted there, so it exists; whether or not anybody measures by now.
+    outside_.made_->values[hub_layout::enqueued].add(~port::event_count::word{0});
 }
 
 bool hub::stamps(hub_place& own) noexcept {

@@ -348,11 +348,12 @@ private:
         if (const sent failed = fill<type>(w, *e, to, std::forward<M>(message), o);
             failed != sent::accepted) [[unlikely]]
             return failed;
-        count_send(w, *e, envelope::fits<type>(envelope::has_stamp));
+        const bool counted = count_send(w, *e, envelope::fits<type>(envelope::has_stamp));
         const sent result = block == nullptr ? push(w, s, *e) : push_gated(w, s, *block, *e, to);
         if (result == sent::accepted) [[likely]]
             return result;
-        uncount_send(w);
+        if (counted)
+            uncount_send(w);
         give_back(w, *e, std::forward<M>(message));
         return result;
     }
@@ -501,14 +502,13 @@ private:
     [[nodiscard]] static hub_place* place_of(worker* w) noexcept {
         return w != nullptr ? &w->measured_ : nullptr;
     }
-    /// Counts a message about to be pushed; uncount_send when that fails.
-    void count_send(worker* w, envelope& e, bool has_room) noexcept {
-        if (w != nullptr) {
-            if (w->lanes_.count_send()) [[unlikely]]
-                counted_send(*w, e, has_room);
-        } else if (hub_.on()) [[unlikely]] {
-            counted_send_outside(e, has_room);
-        }
+    /// Counts a message about to be pushed. True: uncount_send, should that fail.
+    [[nodiscard]] bool count_send(worker* w, envelope& e, bool has_room) noexcept {
+        if (w == nullptr)
+            return hub_.on() && counted_send_outside(e, has_room);
+        if (w->lanes_.count_send()) [[unlikely]]
+            counted_send(*w, e, has_room);
+        return true;
     }
     void uncount_send(worker* w) noexcept {
         if (w != nullptr)
@@ -518,7 +518,7 @@ private:
     }
     /// Every some hundred sends of a worker: what is due. `has_room`: in the envelope, for a stamp.
     void counted_send(worker& w, envelope& e, bool has_room) noexcept;
-    void counted_send_outside(envelope& e, bool has_room) noexcept;
+    [[nodiscard]] bool counted_send_outside(envelope& e, bool has_room) noexcept;
 
     /// The order a slot's actor belongs to.
     [[nodiscard]] coordinator& order_of(const slot& s) const noexcept {

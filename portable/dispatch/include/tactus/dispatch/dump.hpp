@@ -8,7 +8,7 @@
 //   user_len    of a bounded mailbox exact; else what its last run left, and one if more has come
 //   system_len  0, or 1 for one or more: nobody walks a list that another thread changes
 //   worker      who runs it now
-//   since       when it was held back, in milliseconds of the system's clock
+//   since       when it was held back, in milliseconds of the system's clock, to within 8
 //
 // Text goes to a character sink in small pieces, so a device prints its dump over any port (OH-6).
 //

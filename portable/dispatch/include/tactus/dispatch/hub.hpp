@@ -174,11 +174,11 @@ public:
 
     // ---- hooks of messages; `own` is null for who is no worker of this system
 
-    /// A message is about to be pushed by somebody who is no worker: counted now, and when true is
-    /// returned, to be stamped.
-    [[nodiscard]] bool sends_outside() noexcept;
-    /// What was counted when it was sent was refused after all.
-    void unsent_outside() noexcept { count(nullptr, hub_layout::enqueued, ~std::size_t{0}); }
+    /// A message is about to be pushed by somebody who is no worker: true when it is counted, and
+    /// `stamp` when it is to be stamped.
+    [[nodiscard]] bool sends_outside(bool& stamp) noexcept;
+    /// What sends_outside counted was refused after all.
+    void unsent_outside() noexcept;
     /// A worker's send that is counted by its lanes: true when it is to be stamped.
     [[nodiscard]] bool stamps(hub_place& own) noexcept;
     void enqueued(hub_place* own) noexcept { count(own, hub_layout::enqueued, 1); }
@@ -220,6 +220,7 @@ public:
 
     [[nodiscard]] bool on() const noexcept { return outside_.on(); }
     [[nodiscard]] port::mutex& lock() noexcept { return mutex_; }
+    [[nodiscard]] bool has_time() const noexcept { return time_ != nullptr; }
     [[nodiscard]] std::int64_t now_ns() const noexcept {
         return time_ != nullptr ? static_cast<std::int64_t>(time_->now().ns()) : 0;
     }

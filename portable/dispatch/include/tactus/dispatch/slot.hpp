@@ -55,14 +55,14 @@ public:
 
     /// Says why it is about to be held back, and since when (OH-4). Whoever suspends it.
     void note_held_by(held_reason why, const clock* time) noexcept {
-        const std::uint32_t number = static_cast<std::uint32_t>(why) + 1;
-        if (time == nullptr)
-            note_held({number, 0});
-        else
-            note_held({number | held_is_timed,
-                       static_cast<std::uint32_t>(time->now().ns() / 1'000'000)});
+        const std::uint64_t at = time != nullptr ? time->now().ns() / held_unit_ns : 0;
+        note_held((static_cast<std::uint32_t>(at) << held_why_bits) |
+                  static_cast<std::uint32_t>(why));
     }
-    static constexpr std::uint32_t held_is_timed = 1U << 8;  // in held_note::why; since: ms
+    // held_note(): the reason below, then the time, which wraps after 49 days.
+    static constexpr unsigned held_why_bits = 3;
+    static_assert(held_reason_count <= 1U << held_why_bits);
+    static constexpr std::uint64_t held_unit_ns = 8'000'000;
 
     // Owner only, for the invoker.
     newest_first held;       // continuations that wait for supervision, or for the next run

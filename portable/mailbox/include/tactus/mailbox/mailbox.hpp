@@ -91,19 +91,10 @@ public:
             return b->gate().taken();
         return kept_.load(std::memory_order_relaxed) + (inbox_.looks_empty() ? 0U : 1U);
     }
-    /// Why it is held back, and since when, for who looks; numbers of the layer above. Two words
-    /// that belong together only as long as nobody writes.
-    struct held_note {
-        std::uint32_t why = 0;
-        std::uint32_t since = 0;
-    };
-    void note_held(held_note n) noexcept {
-        held_why_.store(n.why, std::memory_order_relaxed);
-        held_since_.store(n.since, std::memory_order_relaxed);
-    }
-    [[nodiscard]] held_note held_noted() const noexcept {
-        return {held_why_.load(std::memory_order_relaxed),
-                held_since_.load(std::memory_order_relaxed)};
+    /// Why it is held back, and since when, for who looks; in words of the layer above.
+    void note_held(std::uint32_t note) noexcept { held_.store(note, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t held_note() const noexcept {
+        return held_.load(std::memory_order_relaxed);
     }
     /// Looks for work that the state allows, and asks for a run: true when the caller now submits.
     [[nodiscard]] bool offer_work() noexcept {
@@ -278,8 +269,7 @@ private:
     // What a mailbox that does not run keeps from its last run: how many, as far as is known, and
     // not 0 as long as there is anything.
     port::atomic<std::uint32_t> kept_{0};
-    port::atomic<std::uint32_t> held_why_{0};  // see held_note
-    port::atomic<std::uint32_t> held_since_{0};
+    port::atomic<std::uint32_t> held_{0};  // see held_note
     // "placed": a block is made before it is found. It stays for as long as the slot does.
     static constexpr port::edge placed{"block-placed"};
     port::atomic<mailbox_block*> block_{nullptr};
