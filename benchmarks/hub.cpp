@@ -63,8 +63,8 @@ struct player {
                 balls_left.notify_one();
             return;
         }
-        const std::size_t to = at_random ? random.next_u64() % players.size()
-                                         : (t.self() == players[0] ? 1U : 0U);
+        const std::size_t to =
+            at_random ? random.next_u64() % players.size() : (t.self() == players[0] ? 1U : 0U);
         t.send(players[to], ball{b->throws - 1});
     }
 };

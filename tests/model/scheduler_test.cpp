@@ -223,8 +223,8 @@ TACTUS_MODEL_TEST(scheduler, IN5_middleware_installed_under_a_run, scenario::eve
     r.system.set_middleware(nullptr);
 }
 
-// OH-1: a hook that finds a shard finds it made; a sink that comes and goes beside a run and beside a
-// sender from outside counts each message once at the most.
+// OH-1: a hook that finds a shard finds it made; beside a sink that comes, a run and a sender from
+// outside count each message once at the most.
 TACTUS_MODEL_TEST(scheduler, OH1_a_sink_is_set_under_a_run, scenario::preempted(2)) {
     struct sink_type final : tactus::metrics_sink {
         void counter(const tactus::metric_info& what, std::string_view,

@@ -153,7 +153,8 @@ actor_scheduler::~actor_scheduler() {
     system_table::withdraw(number_);
     release_blocks();
     for (std::uint32_t i = 1; i < dispatcher_count_; ++i)
-        destroy(memory_, dispatchers_[i].at.load(std::memory_order_relaxed));  // nobody else is here
+        destroy(memory_,
+                dispatchers_[i].at.load(std::memory_order_relaxed));  // nobody else is here
     system_table::release(number_, slots_.last_generation());
 }
 
@@ -425,8 +426,8 @@ bool actor_scheduler::suspend(mailbox_index who, suspension why) noexcept {
     slot* s = slots_.find(who);
     if (s == nullptr)
         return false;
-    about_to_hold(*s, why == suspension::supervision ? held_reason::supervision
-                                                     : held_reason::user_defined);
+    about_to_hold(
+        *s, why == suspension::supervision ? held_reason::supervision : held_reason::user_defined);
     (void)s->state().suspend(why, state_word::life_of(who.generation));
     return true;
 }

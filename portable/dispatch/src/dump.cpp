@@ -60,7 +60,8 @@ private:
         if (!system.measures().has_time())
             return;
         // Of the time 29 bits are kept: right for what has lasted less than 49 days.
-        const auto now = static_cast<std::uint64_t>(system.measures().now_ns()) / slot::held_unit_ns;
+        const auto now =
+            static_cast<std::uint64_t>(system.measures().now_ns()) / slot::held_unit_ns;
         constexpr std::uint64_t kept = ~std::uint32_t{0} >> slot::held_why_bits;
         const std::uint64_t since = now - ((now - (noted >> slot::held_why_bits)) & kept);
         since_ms = since * (slot::held_unit_ns / 1'000'000);

@@ -3,9 +3,9 @@
 // What is sampled, what is passed on, and the sums.
 #include <tactus/dispatch/hub.hpp>
 
-#include <new>
-
 #include <tactus/dispatch/worker.hpp>
+
+#include <new>
 
 namespace tactus::inline v0 {
 
@@ -257,7 +257,8 @@ void hub::feed(metrics_sink& to) const noexcept {
     plain(metric::fairness_yields, hub_layout::fairness_yields);
     to.gauge(info_of(metric::fairness_max_streak), {}, sums_->max_streak);
     plain(metric::fairness_exceedances, hub_layout::exceedances);
-    labelled(metric::suspended, hub_layout::suspended, held_reason_count, held_reason::backpressure);
+    labelled(metric::suspended, hub_layout::suspended, held_reason_count,
+             held_reason::backpressure);
     plain(metric::resumed, hub_layout::resumed);
     plain(metric::escalated, hub_layout::escalated);
     plain(metric::deadline_misses, hub_layout::deadline_misses);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Separators and escapes of JSON (RFC 8259).
-#include <tactus/dispatch/dump.hpp>
-
 #include "numerals.hpp"
+
+#include <tactus/dispatch/dump.hpp>
 
 namespace tactus::inline v0 {
 

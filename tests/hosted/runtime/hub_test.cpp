@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -204,12 +205,13 @@ TEST(hub_threads, a_dump_costs_little) {
     pool_rig rig(1);
     begin(rig, 1'000);
     string_sink out;
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of the processor: whoever else runs does not count
     for (unsigned i = 0; i < 10; ++i) {
         out.text.clear();
         dump_dispatchers(rig.system, out, {.format = dump_format::json});
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 50ms);
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    EXPECT_LT(seconds, tactus_test::under_sanitizer ? 0.5 : 0.05);
 }
 
 // OH-2: the page has the table of the code.

@@ -73,9 +73,11 @@ TEST(dump, shows_lanes_workers_and_actors) {
     const auto busy = r.spawn();
     r.tell(busy, {1, 2});
     const text_memory& out = dumped(r);
-    EXPECT_TRUE(out.has(" running\ndispatcher 0: queued cancel 0 timed 0 ready 1; workers 1, "
-                        "running 0, sleeping 0, searching 0, parked 0\n  worker 0: none\n"));
-    EXPECT_TRUE(out.has(named("\nactor ", idle, " idle, user_len 0, system_len 0, dispatcher 0\n")));
+    EXPECT_TRUE(
+        out.has(" running\ndispatcher 0: queued cancel 0 timed 0 ready 1; workers 1, "
+                "running 0, sleeping 0, searching 0, parked 0\n  worker 0: none\n"));
+    EXPECT_TRUE(
+        out.has(named("\nactor ", idle, " idle, user_len 0, system_len 0, dispatcher 0\n")));
     EXPECT_TRUE(
         out.has(named("\nactor ", busy, " scheduled, user_len 1, system_len 0, dispatcher 0\n")));
     r.run();
@@ -123,8 +125,8 @@ TEST(dump, shows_how_much_waits) {
 TEST(dump, shows_suspensions) {
     kernel_rig r;
     const auto a = r.spawn<plain_actor>([](tactus::turn& t, std::uint32_t) {
-        EXPECT_TRUE(t.suspend(tactus::suspend_reason::backpressure,
-                              tactus::resume_condition::signal(1)));
+        EXPECT_TRUE(
+            t.suspend(tactus::suspend_reason::backpressure, tactus::resume_condition::signal(1)));
     });
     r.time.advance(tactus::duration::from_ms(41));
     r.tell(a, {1});
@@ -158,12 +160,14 @@ TEST(dump, speaks_json) {
     kernel_rig r;
     const auto a = r.spawn();
     const text_memory& out = dumped(r, dump_format::json);
-    EXPECT_TRUE(out.has("\"dispatchers\":[{\"dispatcher\":0,\"queued\":{\"cancel\":0,\"timed\":0,"
-                        "\"ready\":0},\"running\":0,\"sleeping\":0,\"searching\":0,\"parked\":0,"
-                        "\"workers\":[{\"worker\":0,\"runs\":null}]}]"));
+    EXPECT_TRUE(
+        out.has("\"dispatchers\":[{\"dispatcher\":0,\"queued\":{\"cancel\":0,\"timed\":0,"
+                "\"ready\":0},\"running\":0,\"sleeping\":0,\"searching\":0,\"parked\":0,"
+                "\"workers\":[{\"worker\":0,\"runs\":null}]}]"));
     EXPECT_TRUE(out.has(named("\"actor\":\"", a, "\"")));
-    EXPECT_TRUE(out.has("\"user_len\":0,\"system_len\":0,\"state\":\"idle\",\"dispatcher\":0,"
-                        "\"worker\":null,\"suspended\":null}]"));
+    EXPECT_TRUE(
+        out.has("\"user_len\":0,\"system_len\":0,\"state\":\"idle\",\"dispatcher\":0,"
+                "\"worker\":null,\"suspended\":null}]"));
 }
 
 // OH-4: names may hold anything.

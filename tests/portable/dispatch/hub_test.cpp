@@ -203,8 +203,8 @@ TEST(hub, suspensions_and_failures_are_counted) {
     kept_metrics sink;
     ASSERT_TRUE(r->set_metrics_sink(&sink));
     const auto a = r.spawn<plain_actor>([](tactus::turn& t, std::uint32_t v) {
-        EXPECT_TRUE(t.suspend(tactus::suspend_reason::rate_limit,
-                              tactus::resume_condition::signal(v)));
+        EXPECT_TRUE(
+            t.suspend(tactus::suspend_reason::rate_limit, tactus::resume_condition::signal(v)));
     });
     r.tell(a, {5});
     r.run();

@@ -3,13 +3,14 @@
 // Observability hub: the only place that measures (OH-1). The kernel calls its hooks and holds no
 // metric code.
 //
-// Without a sink a hook is a look at one pointer, and nothing else exists. With one, each worker has
-// a shard, written by it alone, and all other threads have one together, on lines of its own; none
-// takes a lock. Who collects sums them up.
+// Without a sink a hook is a look at one pointer, and nothing else exists. With one, each worker
+// has a shard, written by it alone, and all other threads have one together, on lines of its own;
+// none takes a lock. Who collects sums them up.
 //
 // What costs nothing per message (MB-8, PF-13): a run's sends and messages are counted by the run
 // anyway, so the hooks "enqueued" and "dequeued" are told at its end how many. One send in 256 of a
-// worker is stamped with the time; its receiver makes the wait time of that. One run in 256 is timed.
+// worker is stamped with the time; its receiver makes the wait time of that. One run in 256 is
+// timed.
 //
 // A shard stays once it was made, until the system ends: a hook that began before the sink was
 // removed still writes there.
@@ -58,7 +59,6 @@ struct hub_layout {
     static constexpr std::size_t latency = dead_letters + dead_letter_cause_count;  // buckets, us
     static constexpr std::size_t duration = latency + duration_buckets::count + 1;
     static constexpr std::size_t count = duration + duration_buckets::count + 1;
-
 };
 
 /// A number that one thread writes and others look at, as wide as a pointer: the widest there is.
@@ -135,8 +135,7 @@ public:
         const clock* time = nullptr;  // null: nothing is timed
         kernel_events* to = nullptr;  // who is told; null: nobody
     };
-    explicit hub(const options& o) noexcept
-        : memory_(*o.memory), time_(o.time), to_(o.to) {}
+    explicit hub(const options& o) noexcept : memory_(*o.memory), time_(o.time), to_(o.to) {}
     ~hub();
     hub(const hub&) = delete;
     hub& operator=(const hub&) = delete;
@@ -186,9 +185,7 @@ public:
         count(own, hub_layout::refused + static_cast<std::size_t>(why), 1);
     }
     /// A message that had been accepted was taken out, or found to be for another life.
-    void discarded(hub_place* own, std::size_t n) noexcept {
-        count(own, hub_layout::discarded, n);
-    }
+    void discarded(hub_place* own, std::size_t n) noexcept { count(own, hub_layout::discarded, n); }
     /// A stamped message reached its handler.
     void waited(hub_place& own, std::int64_t since_ns) noexcept;
 
@@ -202,7 +199,8 @@ public:
 
     // ---- hooks that others hear of, too
 
-    void dead_letter(mailbox_index to, envelope& message, dead_letter_cause cause) noexcept override;
+    void dead_letter(mailbox_index to, envelope& message,
+                     dead_letter_cause cause) noexcept override;
     void message_lost(mailbox_index to, const message_type& type,
                       dead_letter_cause cause) noexcept override;
     void system_dead_letter(mailbox_index to, system_message& message) noexcept override;

@@ -84,7 +84,8 @@ inline constexpr metric_info metric_table[] = {
      "timed mailboxes that came to run late"},
     {"scheduler.executor_rejected_total", metric_kind::counter, "",
      "submissions of workers given up by an executor's refusal"},
-    {"dead_letters_total", metric_kind::counter, "reason", "user messages that became dead letters"},
+    {"dead_letters_total", metric_kind::counter, "reason",
+     "user messages that became dead letters"},
     {"dead_letters.system_total", metric_kind::counter, "",
      "system messages that became dead letters"},
 };

@@ -102,8 +102,8 @@ public:
     /// Requires: emplaced with has_deadline. Nanoseconds of the system's clock.
     void set_deadline(std::int64_t at) noexcept { store_extra(inside_size - 8, at); }
     [[nodiscard]] std::int64_t deadline() const noexcept { return load_extra(inside_size - 8); }
-    /// Says when it was sent, in nanoseconds of the system's clock. Requires: the message is inside,
-    /// without extras, and fits<M>(has_stamp).
+    /// Says when it was sent, in nanoseconds of the system's clock. Requires: the message is
+    /// inside, without extras, and fits<M>(has_stamp).
     void set_stamp(std::int64_t at) noexcept {
         store_extra(inside_size - 8, at);
         flags.write(has_stamp);

@@ -84,8 +84,8 @@ public:
     }
     /// Something is left from the last run for after a resume. A look.
     [[nodiscard]] bool keeps() const noexcept { return kept_.load(std::memory_order_relaxed) != 0; }
-    /// How many user messages wait: those that hold a credit, or of an unbounded mailbox the owner's
-    /// estimate: what the last run left, and one when more have come since. A look.
+    /// How many user messages wait: those that hold a credit, or of an unbounded mailbox the
+    /// owner's estimate: what the last run left, and one when more have come since. A look.
     [[nodiscard]] std::uint32_t user_length() const noexcept {
         if (const mailbox_block* b = gated())
             return b->gate().taken();
@@ -147,7 +147,8 @@ public:
         ++batch_count_;
     }
 
-    /// MB-8: the run ends, and the mailbox is queued again at once: how much is left, for who looks.
+    /// MB-8: the run ends, and the mailbox is queued again at once: how much is left, for who
+    /// looks.
     void note_length() noexcept { kept_.store(kept_count(), std::memory_order_relaxed); }
 
     /// Gives the mailbox up; submit when it must be queued again at once, closed when the caller is
