@@ -225,7 +225,7 @@ TACTUS_MODEL_TEST(scheduler, IN5_middleware_installed_under_a_run, scenario::eve
 
 // OH-1: a hook that finds a shard finds it made; beside a sink that comes, a run and a sender from
 // outside count each message once at the most.
-TACTUS_MODEL_TEST(scheduler, OH1_a_sink_is_set_under_a_run, scenario::preempted(2)) {
+TACTUS_MODEL_TEST(scheduler, OH1_a_sink_is_set_under_a_run, scenario::preempted(1)) {
     struct sink_type final : tactus::metrics_sink {
         void counter(const tactus::metric_info& what, std::string_view,
                      std::uint64_t total) noexcept override {
