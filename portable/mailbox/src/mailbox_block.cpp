@@ -40,7 +40,7 @@ void mailbox_block::open(const mailbox_options& o, std::uint32_t generation,
     }
     gate_.open(generation, o.capacity, o.when_full);
     // Together only where it does not make a small mailbox look full.
-    together_ = std::clamp(o.capacity / 8, 1U, together_max);
+    together_ = std::clamp<std::uint32_t>(o.capacity / 8, 1, together_max);
     // len * 100 / capacity >= percent, without a division per message.
     const std::uint64_t needed = (std::uint64_t{o.capacity} * o.pressure_percent + 99) / 100;
     warn_at_.store(o.pressure_percent == 0 ? 0 : static_cast<std::uint32_t>(needed),

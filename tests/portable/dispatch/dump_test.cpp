@@ -13,7 +13,8 @@ using tactus::json_writer;
 
 namespace {
 
-class text_memory final : public tactus::text_sink {
+template <std::size_t Size>
+class text_buffer final : public tactus::text_sink {
 public:
     void write(std::string_view piece) noexcept override {
         for (const char c : piece) {
@@ -28,9 +29,10 @@ public:
     void clear() noexcept { size_ = 0; }
 
 private:
-    char text_[board::roomy ? 8'192 : 1'536];
+    char text_[Size];
     std::size_t size_ = 0;
 };
+using text_memory = text_buffer<board::roomy ? 8'192 : 1'536>;
 
 /// "1:2:3" of an actor, with something before and behind.
 class named {
@@ -53,7 +55,7 @@ private:
         const char digit = static_cast<char>('0' + n % 10);
         text_.write({&digit, 1});
     }
-    text_memory text_;
+    text_buffer<160> text_;
 };
 
 text_memory& dumped(kernel_rig& r, dump_format format = dump_format::text,
@@ -172,7 +174,7 @@ TEST(dump, speaks_json) {
 
 // OH-4: names may hold anything.
 TEST(dump, json_escapes_what_it_must) {
-    text_memory out;
+    text_buffer<160> out;
     json_writer w(out);
     w.begin_array().value(std::string_view("a\"b\\c\n\x1f\xc3\xa4")).value(true).null();
     w.value(~std::uint64_t{0}).begin_object().end_object().end_array();

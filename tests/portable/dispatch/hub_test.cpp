@@ -21,6 +21,18 @@ using tactus::metric_table;
 
 namespace {
 
+/// On a small board lanes are small, so that there is room for shards.
+struct hub_rig : kernel_rig {
+    hub_rig() noexcept
+        : kernel_rig([](options& o) {
+              if (board::roomy)
+                  return;
+              o.ring_capacity = 4;
+              o.fresh_capacity = 4;
+              o.keyed_capacity = 1;
+          }) {}
+};
+
 /// Keeps what it is given, by row of the table.
 class kept_metrics final : public tactus::metrics_sink {
 public:
@@ -80,7 +92,7 @@ kept_metrics& collected(kernel_rig& r, kept_metrics& sink, std::string_view labe
 
 // OH-1: without a sink there is no buffer, and nothing to collect.
 TEST(hub, nothing_exists_without_a_sink) {
-    kernel_rig r;
+    hub_rig r;
     const std::size_t before = r.memory.live_blocks;
     const auto a = r.spawn();
     r.tell(a, {1, 2, 3});
@@ -90,6 +102,7 @@ TEST(hub, nothing_exists_without_a_sink) {
     kept_metrics sink;
     EXPECT_TRUE(r->set_metrics_sink(&sink));
     EXPECT_GT(r.memory.live_blocks, before);
+    TEST_LOG("bytes of the kernel and its shards:", r.memory.live_bytes);
     EXPECT_TRUE(r->set_metrics_sink(nullptr));
     EXPECT_FALSE(r->collect_metrics());
     r.destroy();
@@ -99,7 +112,7 @@ TEST(hub, nothing_exists_without_a_sink) {
 
 // OH-1: no memory for a shard: not measured, and the system goes on.
 TEST(hub, without_memory_nothing_is_measured) {
-    kernel_rig r;
+    hub_rig r;
     kept_metrics sink;
     // The sums, then one shard, are kept for the next time.
     for (const std::size_t blocks : {0U, 1U, 1U}) {
@@ -116,7 +129,7 @@ TEST(hub, without_memory_nothing_is_measured) {
 
 // OH-1, OH-2: every row of the table is fed, with the kind and label it says.
 TEST(hub, every_metric_of_the_table_is_fed) {
-    kernel_rig r;
+    hub_rig r;
     kept_metrics sink;
     ASSERT_TRUE(r->set_metrics_sink(&sink));
     (void)collected(r, sink);
@@ -127,7 +140,7 @@ TEST(hub, every_metric_of_the_table_is_fed) {
 
 // OH-1, MB-8: from outside, from handlers, and before a run; dequeued, and still there.
 TEST(hub, messages_are_conserved) {
-    kernel_rig r;
+    hub_rig r;
     kept_metrics sink;
     ASSERT_TRUE(r->set_metrics_sink(&sink));
     static tactus::mailbox_index other;
@@ -159,7 +172,7 @@ TEST(hub, messages_are_conserved) {
 
 // OH-1: refused with its reason, dead letter with its cause; leftovers are discarded.
 TEST(hub, what_is_not_handled_has_a_reason) {
-    kernel_rig r;
+    hub_rig r;
     kept_metrics sink;
     ASSERT_TRUE(r->set_metrics_sink(&sink));
     const auto a = r.spawn();
@@ -199,7 +212,7 @@ TEST(hub, what_is_not_handled_has_a_reason) {
 
 // OH-1, CO-4: held back, let go, and failures that supervision decides on.
 TEST(hub, suspensions_and_failures_are_counted) {
-    kernel_rig r;
+    hub_rig r;
     kept_metrics sink;
     ASSERT_TRUE(r->set_metrics_sink(&sink));
     const auto a = r.spawn<plain_actor>([](tactus::turn& t, std::uint32_t v) {
@@ -231,7 +244,7 @@ TEST(hub, suspensions_and_failures_are_counted) {
 
 // MB-8: one message in 256 is timed, from outside and from a worker; one run in 256, too.
 TEST(hub, waiting_is_sampled) {
-    kernel_rig r;
+    hub_rig r;
     kept_metrics sink;
     ASSERT_TRUE(r->set_metrics_sink(&sink));
     constexpr unsigned rounds = 2'560;
@@ -258,7 +271,7 @@ TEST(hub, waiting_is_sampled) {
 
 // OH-1: removed while messages are on their way, a stamped one among them, and set again.
 TEST(hub, a_sink_comes_and_goes) {
-    kernel_rig r;
+    hub_rig r;
     kept_metrics sink;
     const auto a = r.spawn();
     for (unsigned i = 0; i < 4; ++i) {
