@@ -24,6 +24,7 @@
 
 #include <tactus/base/det_rng.hpp>
 #include <tactus/dispatch/dump.hpp>
+#include <tactus/dispatch/turn.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/work_stealing_pool.hpp>
