@@ -47,6 +47,13 @@ suites["mailboxes"] = {
     "workers": [1, 2],
     "peers": {},  # what is compared is in the program, in turns
 }
+suites["hub"] = {
+    "program": "bench_hub",
+    "sizes": [1_000_000],
+    "quick": [100_000],
+    "workers": [1, 2],
+    "peers": {},  # what observing costs ourselves
+}
 # What to reach (80-performance), by id, case and n; where a suite has workers, by these instead of n. Reached means
 # within 1.3 times on a quiet machine.
 targets = {

@@ -61,6 +61,7 @@ host_test(runtime_tests SOURCES ${runtime_tests} LINK tactus::runtime INCLUDES s
 if(TACTUS_SANITIZE STREQUAL "thread")
   target_compile_definitions(runtime_tests PRIVATE BOOST_ASIO_DISABLE_FENCED_BLOCK)  # fences are not understood
 endif()
+target_compile_definitions(runtime_tests PRIVATE TACTUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
 # UP-6 under Valgrind, which finds nothing where a sanitizer is linked in.
 if(NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # reads g++'s debug data only

@@ -223,6 +223,39 @@ TACTUS_MODEL_TEST(scheduler, IN5_middleware_installed_under_a_run, scenario::eve
     r.system.set_middleware(nullptr);
 }
 
+// OH-1: a hook that finds a shard finds it made; beside a sink that comes, a run and a sender from
+// outside count each message once at the most.
+TACTUS_MODEL_TEST(scheduler, OH1_a_sink_is_set_under_a_run, scenario::preempted(1)) {
+    struct sink_type final : tactus::metrics_sink {
+        void counter(const tactus::metric_info& what, std::string_view,
+                     std::uint64_t total) noexcept override {
+            if (&what == &tactus::info_of(tactus::metric::enqueued))
+                enqueued = total;
+            if (&what == &tactus::info_of(tactus::metric::dequeued))
+                dequeued = total;
+        }
+        void gauge(const tactus::metric_info&, std::string_view, std::uint64_t) noexcept override {}
+        void histogram(const tactus::metric_info&, std::string_view,
+                       const tactus::histogram_sums&) noexcept override {}
+        std::uint64_t enqueued = 9;
+        std::uint64_t dequeued = 9;
+    } sink;
+    scheduler_rig r({.workers = 1});
+    const mailbox_index a = r.spawn();
+    actor_scheduler::tell(a, note{0});
+    {
+        model::thread worker([&] { r.run(0, 1); });
+        model::thread sender([&] { actor_scheduler::tell(a, note{1}); });
+        model::require(r.system.set_metrics_sink(&sink));
+        model::require(r.system.collect_metrics());
+    }
+    r.run_to_the_end();
+    model::require(r.handled[0] == 1 && r.handled[1] == 1);
+    model::require(r.system.collect_metrics());
+    model::require(sink.enqueued <= 1 && sink.dequeued <= 2);
+    model::require(r.system.set_metrics_sink(nullptr));
+}
+
 // A system that ends while somebody outside sends to it: delivered, refused or not found.
 TACTUS_MODEL_TEST(scheduler, MC3_the_system_ends_under_a_sender, scenario::preempted(2)) {
     auto* r = model::make<scheduler_rig>(scheduler_rig::size{.workers = 1});

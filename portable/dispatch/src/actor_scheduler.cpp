@@ -87,7 +87,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
              .large_payloads = o.large_payloads}),
       memory_(*o.memory),
       time_(o.time),
-      events_(o.events),
+      hub_({.memory = o.memory, .time = o.time, .to = o.events}),
       on_enqueue_(o.on_enqueue),
       on_spawn_(o.on_spawn),
       trace_(o.trace),
@@ -97,7 +97,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                      .time = o.time,
                      .timers = o.time != nullptr ? &suspensions_ : nullptr,
                      .waiting = &suspensions_,
-                     .events = o.events,
+                     .events = &hub_,
                      .number = 0,
                      .worker_count = o.worker_count,
                      .visited = o.visited,
@@ -113,6 +113,8 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                      .certify_schedule = o.certify_schedule,
                      .advice = o.advice,
                      .load = o.load}) {
+    if (trace_ != nullptr)
+        watch_.store(watch_trace, std::memory_order_relaxed);      // nobody runs yet
     dispatchers_[0].at.store(&first_, std::memory_order_relaxed);  // nobody else is here
     outside_.envelopes.attach(&pool_);
     outside_.slots.attach(&slots_.shared());
@@ -121,6 +123,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
 
 std::expected<dispatcher*, const char*> actor_scheduler::add_dispatcher(
     dispatcher::options o) noexcept {
+    const port::lock_guard measures(hub_.lock());
     const port::lock_guard held(outside_.mutex);
     if (phase() != system_phase::running)
         return std::unexpected("the system is shutting down");
@@ -131,9 +134,14 @@ std::expected<dispatcher*, const char*> actor_scheduler::add_dispatcher(
     o.time = time_;
     o.timers = nullptr;  // the first one runs them
     o.waiting = &suspensions_;
-    o.events = events_;
+    o.events = &hub_;
     o.number = dispatcher_count_;
     auto* d = make<dispatcher>(memory_, *this, o);
+    if (hub_.on()) {
+        // One that finds no memory is not measured; the others are.
+        for (std::uint32_t i = 0; i < d->worker_count(); ++i)
+            (void)hub_.turn_on(d->worker_at(i).measured_);
+    }
     dispatchers_[dispatcher_count_++].at.store(d, added.release());
     return d;
 }
@@ -178,13 +186,30 @@ dead_letter_cause actor_scheduler::cause_of(sent why) noexcept {
 }
 
 void actor_scheduler::refused_late(worker* w, mailbox_index to, envelope& e) noexcept {
-    if (events_ != nullptr)
-        events_->dead_letter(to, e, dead_letter_cause::recipient_terminated);
+    uncount_send(w);
+    hub_.refused(place_of(w), sent::recipient_terminated);
+    hub_.dead_letter(to, e, dead_letter_cause::recipient_terminated);
     dispose(w, e);
 }
 
 void actor_scheduler::submit_slowly(slot& s, worker* w) noexcept {
     order_of(s).submit_ready(s, lanes_of(w, s));
+}
+
+void actor_scheduler::counted_send(worker& w, envelope& e, bool has_room) noexcept {
+    const worker_lanes::due due = w.lanes_.counted_send();
+    if (due.publish)
+        w.home_.order().publish(w.lanes_);
+    if (due.stamp && hub_.stamps(w.measured_) && has_room && e.flags.read() == 0)
+        e.set_stamp(hub_.now_ns());
+}
+bool actor_scheduler::counted_send_outside(envelope& e, bool has_room) noexcept {
+    bool stamp = false;
+    if (!hub_.sends_outside(stamp))
+        return false;  // nobody measures any more
+    if (stamp && has_room && e.flags.read() == 0)
+        e.set_stamp(hub_.now_ns());
+    return true;
 }
 
 envelope* actor_scheduler::take_envelope_outside() noexcept {
@@ -198,8 +223,7 @@ void actor_scheduler::give_envelope_outside(envelope& e) noexcept {
 
 void actor_scheduler::message_lost(mailbox_index to, const message_type& type,
                                    dead_letter_cause cause) noexcept {
-    if (events_ != nullptr)
-        events_->message_lost(to, type, cause);
+    hub_.message_lost(to, type, cause);
 }
 
 void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index from) noexcept {
@@ -233,8 +257,7 @@ bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept 
         break;
     }
     const auto done = m.done;
-    if (events_ != nullptr)
-        events_->system_dead_letter(to, m);
+    hub_.system_dead_letter(to, m);
     if (done != nullptr)
         done(m);
     return false;
@@ -383,11 +406,13 @@ void turn::stop() noexcept {
 
 bool turn::suspend(suspend_reason reason, const resume_condition& until,
                    const suspend_limit& limit) noexcept {
+    system().about_to_hold(slot_, held_by(reason));
     // Held back first: whoever ends it finds it so.
     (void)slot_.state().suspend(suspension::await);
     const suspension_added how = system().suspensions_.add(self(), reason, until, limit);
     if (how == suspension_added::refused) {
         (void)slot_.state().resume(suspension::await);
+        system().hub_.resumed(&worker_.measured_);
         return false;
     }
     slot_.waits = true;
@@ -399,10 +424,17 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
     return true;
 }
 
+void actor_scheduler::about_to_hold(slot& s, held_reason why) noexcept {
+    s.note_held_by(why, time_);
+    hub_.suspended(place_of(own_worker()), why);
+}
+
 bool actor_scheduler::suspend(mailbox_index who, suspension why) noexcept {
     slot* s = slots_.find(who);
     if (s == nullptr)
         return false;
+    about_to_hold(
+        *s, why == suspension::supervision ? held_reason::supervision : held_reason::user_defined);
     (void)s->state().suspend(why, state_word::life_of(who.generation));
     return true;
 }
@@ -411,6 +443,7 @@ bool actor_scheduler::resume(mailbox_index who, suspension why) noexcept {
     slot* s = slots_.find(who);
     if (s == nullptr)
         return false;
+    hub_.resumed(place_of(own_worker()));
     if (s->state().resume(why, state_word::life_of(who.generation))) {
         if (s->offer_work())
             order_of(*s).requeue(*s, lanes_of(own_worker(), *s));
@@ -436,17 +469,17 @@ void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action a
         return;
     // Held back for another reason from now on: supervision decides.
     const std::uint32_t life = state_word::life_of(who.generation);
+    about_to_hold(*s, held_reason::supervision);
     (void)s->state().suspend(suspension::supervision, life);
     (void)s->state().resume(suspension::await, life);
-    if (events_ != nullptr)
-        events_->actor_failed(who, {"suspended for longer than its limit", nullptr});
+    hub_.resumed(place_of(own_worker()));
+    hub_.actor_failed(who, {"suspended for longer than its limit", nullptr});
 }
 
 void actor_scheduler::mailbox_failed(mailbox_index who, const failure& why) noexcept {
     if (slots_.find(who) == nullptr)
         return;
-    if (events_ != nullptr)
-        events_->actor_failed(who, why);
+    hub_.actor_failed(who, why);
     (void)stop(who);
 }
 
@@ -458,14 +491,32 @@ bool actor_scheduler::run_one(worker& w) noexcept {
     if (w.task_turn_ && run_task(w)) [[unlikely]]
         return true;
     slot* s = w.home_.order().next(w.lanes_);
-    if (s == nullptr)
+    if (s == nullptr) {
+        w.running_.store(nullptr, std::memory_order_relaxed);
+        if (w.measured_.on())
+            hub_.between_runs(w.measured_, w.lanes_);
         return run_task(w);
+    }
+    w.running_.store(s, std::memory_order_relaxed);
+    if (w.measured_.on()) [[unlikely]]
+        invoke_begins(w);
+    else
+        w.lanes_.reset_sends();
     const invoke_result result = invoker::run(w, *s);
+    if (w.measured_.on()) [[unlikely]]
+        invoke_ends(w, result.processed);
     w.lanes_.reset_sends();  // what is made ready from here on is nobody's to keep back
     w.home_.order().publish(w.lanes_);
     if (!w.home_.order().end_run(*s, w.kept_, result)) [[unlikely]]
         invoker::finalize(*this, &w, *s);
     return true;
+}
+
+void actor_scheduler::invoke_begins(worker& w) noexcept {
+    w.system_.hub_.invoke_begins(w.measured_, w.lanes_);
+}
+void actor_scheduler::invoke_ends(worker& w, std::uint32_t processed) noexcept {
+    w.system_.hub_.invoke_ends(w.measured_, w.lanes_, processed);
 }
 
 bool actor_scheduler::run_task(worker& w) noexcept {
@@ -475,6 +526,8 @@ bool actor_scheduler::run_task(worker& w) noexcept {
     w.home_.order().found_work(w.lanes_);
     if (!t->run().is_ok())
         failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
+    if (w.measured_.on())
+        hub_.between_runs(w.measured_, w.lanes_);
     return true;
 }
 

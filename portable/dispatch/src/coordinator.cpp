@@ -352,6 +352,7 @@ bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& resu
                       (result.outcome == invoke_outcome::completed && result.ready_hint);
     // SQ-4: continuations that did not fit into the run go on although the actor awaits.
     if (more && (s.state().should_process() || s.owes_continuations())) {
+        s.note_length();
         requeue(s, from);
         return true;
     }
@@ -458,20 +459,27 @@ void coordinator::surrender(worker_lanes& w) noexcept {
         global_.push(w.later_.pop_oldest(), {});
 }
 
-std::uint32_t coordinator::waiting_count() const noexcept {
-    const auto in = [](const lane_set& lanes) {
-        return lanes.cancel_count() + lanes.timed_count() + lanes.ready_count();
+std::uint32_t coordinator::queued_count(lane l) const noexcept {
+    const auto in = [l](const lane_set& lanes) {
+        return l == lane::cancel  ? lanes.cancel_count()
+               : l == lane::timed ? lanes.timed_count()
+                                  : lanes.ready_count();
     };
     std::uint32_t count = in(global_);
     for (std::uint32_t i = 0; i < worker_count_; ++i) {
         const worker_lanes& w = *workers_[i];
-        for (const run_ring* ring : {&w.ring_, &w.urgent_}) {
-            const std::uint32_t size = ring->size();
-            count += size < ring->capacity() ? size : ring->capacity();  // looked at in between
-        }
         count += in(w.keyed_);
+        if (l == lane::timed)
+            continue;
+        const run_ring& ring = l == lane::ready ? w.ring_ : w.urgent_;
+        const std::uint32_t size = ring.size();
+        count += size < ring.capacity() ? size : ring.capacity();  // looked at in between
     }
     return count;
+}
+
+std::uint32_t coordinator::waiting_count() const noexcept {
+    return queued_count(lane::cancel) + queued_count(lane::timed) + queued_count(lane::ready);
 }
 
 mailbox_index coordinator::first_waiting() noexcept {

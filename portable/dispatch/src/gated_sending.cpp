@@ -60,8 +60,8 @@ sent actor_scheduler::push_gated(worker* w, slot& s, mailbox_block& block, envel
         }
         if (made.out == nullptr)
             break;
-        if (events_ != nullptr)
-            events_->dead_letter(to, *made.out, dead_letter_cause::mailbox_full);
+        hub_.discarded(place_of(w), 1);
+        hub_.dead_letter(to, *made.out, dead_letter_cause::mailbox_full);
         dispose(w, *made.out);
         break;
     }
@@ -72,8 +72,8 @@ sent actor_scheduler::push_gated(worker* w, slot& s, mailbox_block& block, envel
 
 void actor_scheduler::warn_of_pressure(mailbox_block& block, mailbox_index who) noexcept {
     const mailbox_block::pressure now = block.warn();
-    if (now.percent != 0 && events_ != nullptr) [[unlikely]]
-        events_->mailbox_pressure(who, now.length, now.capacity, now.percent);
+    if (now.percent != 0) [[unlikely]]
+        hub_.mailbox_pressure(who, now.length, now.capacity, now.percent);
 }
 
 std::optional<std::uint32_t> actor_scheduler::depth_of(mailbox_index who) const noexcept {
@@ -99,8 +99,7 @@ sent actor_scheduler::exhausted() noexcept {
         refused = exhaustion_.refused;
         exhaustion_.refused = 0;
     }
-    if (events_ != nullptr)
-        events_->pool_exhausted(refused);
+    hub_.pool_exhausted(refused);
     return sent::pool_exhausted;
 }
 
@@ -147,10 +146,19 @@ void actor_scheduler::release_blocks() noexcept {
 void pending_offer::served_now(gate_waiter& w) noexcept {
     auto& self = static_cast<pending_offer&>(w);
     self.told_.store(1, std::memory_order_relaxed);  // see cancel
+    self.count(self.decision(), self.system_->own_worker());
     // The mailbox was closed: the message goes back here, while its system is certainly alive.
     if (self.carried != nullptr)
         self.return_message(self.system_->own_worker());
     self.wake_->wake();  // and then it may be gone
+}
+
+void pending_offer::count(sent what, worker* w) noexcept {
+    hub_place* own = actor_scheduler::place_of(w);
+    if (what == sent::accepted)
+        system_->hub_.enqueued(own);
+    else
+        system_->hub_.refused(own, what);
 }
 
 void pending_offer::return_message(worker* w) noexcept {
@@ -169,8 +177,8 @@ bool pending_offer::cancel() noexcept {
         !gate_->cancel(*this))
         return false;
     worker* w = system_->own_worker();
-    if (system_->events_ != nullptr)
-        system_->events_->dead_letter(to_, *carried, dead_letter_cause::mailbox_timeout);
+    count(sent::timed_out, w);
+    system_->hub_.dead_letter(to_, *carried, dead_letter_cause::mailbox_timeout);
     system_->dispose(w, *carried);
     carried = nullptr;
     return true;

@@ -79,9 +79,11 @@ void invoker::default_system(turn& t, system_message& m) noexcept {
         (void)state.request_close();  // the run going on finalizes
         break;
     case system_kind::suspend:
+        t.system().about_to_hold(t.slot_, held_reason::supervision);
         (void)state.suspend(suspension::supervision);
         break;
     case system_kind::resume:
+        t.system().hub_.resumed(&t.worker_.measured_);
         (void)state.resume(suspension::supervision);  // the end of the run looks for work
         break;
     default:
@@ -106,8 +108,7 @@ void invoker::handle(turn& t, system_message& m) noexcept {
 // The sender found the slot's last life, and was late.
 void invoker::refuse_generation(turn& t, system_message& m) noexcept {
     const auto done = m.done;
-    if (kernel_events* events = t.worker_.system_.events_)
-        events->system_dead_letter(t.self().with_generation(m.generation.read()), m);
+    t.worker_.system_.hub_.system_dead_letter(t.self().with_generation(m.generation.read()), m);
     if (done != nullptr)
         done(m);
 }
@@ -154,9 +155,9 @@ std::uint32_t invoker::run_system(turn& t, std::uint32_t continuations_max) noex
 
 void invoker::fail(turn& t, const failure& why) noexcept {
     // IN-6: held back until supervision decides; the message is consumed.
+    t.system().about_to_hold(t.slot_, held_reason::supervision);
     (void)t.slot_.state().suspend(suspension::supervision);
-    if (kernel_events* events = t.worker_.system_.events_)
-        events->actor_failed(t.self(), why);
+    t.worker_.system_.hub_.actor_failed(t.self(), why);
 }
 
 handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain,
@@ -192,8 +193,10 @@ handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain,
 // again at once would never end.
 void invoker::defer(turn& t, envelope& e, const handled& why) noexcept {
     t.slot_.put_back(e);
-    if (!t.suspended_)
+    if (!t.suspended_) {
+        t.system().about_to_hold(t.slot_, held_reason::await_external);
         (void)t.slot_.state().suspend(suspension::await);
+    }
     if (why.what() == handled::kind::failed)
         fail(t, why.why());  // an `after` did; the message is not consumed by that
 }
@@ -205,9 +208,9 @@ std::uint32_t invoker::prologue(turn& t) noexcept {
 }
 
 void invoker::refuse_generation(worker& w, slot& s, envelope& e) noexcept {
-    if (kernel_events* events = w.system_.events_)
-        events->dead_letter(w.system_.slots_.index_of(s).with_generation(e.generation.read()), e,
-                            dead_letter_cause::wrong_generation);
+    w.system_.hub_.dead_letter(w.system_.slots_.index_of(s).with_generation(e.generation.read()), e,
+                               dead_letter_cause::wrong_generation);
+    w.system_.hub_.discarded(&w.measured_, 1);
     w.envelopes_.dispose(e);
 }
 
@@ -216,7 +219,6 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
     const behaviour* acts = s.acts();
     turn t(w, s);
     invoke_result result;
-    w.lanes_.reset_sends();
     std::uint32_t continuations = 0;
     if (s.fresh() || s.has_system_messages() || !s.held.empty()) [[unlikely]]
         continuations = prologue(t);
@@ -233,13 +235,10 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
                 continue;
             }
             t.sender_ = e->sender.read();
-            if (system.trace_ != nullptr) [[unlikely]]
-                trace(*system.trace_, *e, t.self());
-            const middleware_chain* chain =
-                system.chain_.load(actor_scheduler::installed.acquire());
             bool deferred = false;
-            const handled done = chain == nullptr ? acts->receive(t, s.user_state(), *e)
-                                                  : run_chain(t, *e, *chain, deferred);
+            const handled done = system.watch_.load(std::memory_order_relaxed) == 0
+                                     ? acts->receive(t, s.user_state(), *e)
+                                     : receive_watched(t, *e, deferred);
             if (!done.is_ok()) [[unlikely]] {
                 if (deferred || done.what() == handled::kind::deferred) {
                     defer(t, *e, done);
@@ -291,8 +290,22 @@ void invoker::end_of_kind(turn& t) noexcept {
         block.time_passed(system.time_->now());
 }
 
+handled invoker::receive_watched(turn& t, envelope& e, bool& deferred) noexcept {
+    actor_scheduler& system = t.worker_.system_;
+    const std::uint32_t flags = e.flags.read();
+    if ((flags & (envelope::has_span | envelope::has_stamp)) != 0) [[unlikely]] {
+        if ((flags & envelope::has_stamp) != 0)
+            system.hub_.waited(t.worker_.measured_, e.stamp());
+        else if (system.trace_ != nullptr)
+            trace(*system.trace_, e, t.self());
+    }
+    const middleware_chain* chain = system.chain_.load(actor_scheduler::installed.acquire());
+    return chain == nullptr ? t.slot_.acts()->receive(t, t.slot_.user_state(), e)
+                            : run_chain(t, e, *chain, deferred);
+}
+
 void invoker::trace(tracer& to, envelope& e, mailbox_index self) noexcept {
-    if ((e.flags.read() & envelope::has_span) == 0 || e.span() == 0)
+    if (e.span() == 0)
         return;
     to.mark(e.span(), tracer::point::dequeue, self);
     to.mark(e.span(), tracer::point::invoke, self);
@@ -302,7 +315,7 @@ namespace {
 
 /// Where leftovers go.
 struct leftovers_sink {
-    kernel_events* events;
+    hub& events;
     mailbox_index who;
     dead_letter_cause cause;
     void (*dispose)(void*, envelope&) noexcept;
@@ -310,14 +323,12 @@ struct leftovers_sink {
 
     void refused(system_message& m) noexcept {
         const auto done = m.done;
-        if (events != nullptr)
-            events->system_dead_letter(who, m);
+        events.system_dead_letter(who, m);
         if (done != nullptr)
             done(m);
     }
     void refused(envelope& e) noexcept {
-        if (events != nullptr)
-            events->dead_letter(who, e, cause);
+        events.dead_letter(who, e, cause);
         dispose(context, e);
     }
 };
@@ -338,7 +349,7 @@ void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
         actor_scheduler* system;
         worker* w;
     } context{&system, w};
-    leftovers_sink sink{system.events_, who,
+    leftovers_sink sink{system.hub_, who,
                         system.phase() == system_phase::running
                             ? dead_letter_cause::recipient_terminated
                             : dead_letter_cause::shutdown,
@@ -351,8 +362,7 @@ void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
     s.unhandled = {};
     const mailbox::leftovers left =
         s.finalize(registry::next_generation(who.generation), unhandled, sink);
-    if (system.events_ != nullptr)
-        system.events_->mailbox_closed(who, left.system, left.user);
+    system.hub_.mailbox_closed(who, left.system, left.user);
     system.give_slot(s, w);
 }
 

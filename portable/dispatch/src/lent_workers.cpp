@@ -55,6 +55,7 @@ void lent_workers::submit(lent& l) noexcept {
             rejected_.fetch_add(1, std::memory_order_relaxed);  // a count
         }
         to_.notify_rejected(l, attempts_max);
+        system_.measures().executor_rejected();
         if (events_ != nullptr)
             events_->executor_rejected(
                 what_, {what_.order().first_waiting(), attempts_max, to_.rejection_cause()});
@@ -65,8 +66,7 @@ void lent_workers::submit(lent& l) noexcept {
 void lent_workers::park(lent& l) noexcept {
     if (!l.gave_up_) {
         l.gave_up_ = true;
-        const std::uint32_t before = parked_.fetch_add(1, std::memory_order_relaxed);  // a count
-        if (before == 0 && events_ != nullptr)
+        if (what_.note_parked() && events_ != nullptr)
             events_->dispatcher_backpressure(what_, what_.order().waiting_count(), true);
     }
     if (std::exchange(l.woken_, false))
@@ -83,8 +83,7 @@ void lent_workers::accepted(lent& l) noexcept {
     if (!l.gave_up_) [[likely]]
         return;
     l.gave_up_ = false;
-    const std::uint32_t before = parked_.fetch_sub(1, std::memory_order_relaxed);  // a count
-    if (before == 1 && events_ != nullptr)
+    if (what_.note_unparked() && events_ != nullptr)
         events_->dispatcher_backpressure(what_, what_.order().waiting_count(), false);
 }
 

@@ -11,6 +11,11 @@ const char* name_of(suspend_reason reason) noexcept {
     return names[static_cast<std::size_t>(reason)];
 }
 
+const char* name_of(held_reason reason) noexcept {
+    return reason == held_reason::supervision ? "supervision"
+                                              : name_of(static_cast<suspend_reason>(reason));
+}
+
 suspensions::suspensions(const options& o) noexcept
     : time_(o.time), to_(*o.to), records_(*o.memory, o.capacity) {
     metrics_.measured = o.time != nullptr;

@@ -27,11 +27,13 @@
 #include <tactus/dispatch/dispatcher.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/dispatcher_entry.hpp>
+#include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/entry_queue.hpp>
 #include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/executor.hpp>
 #include <tactus/dispatch/governor.hpp>
 #include <tactus/dispatch/guarded_user.hpp>
+#include <tactus/dispatch/hub.hpp>
 #include <tactus/dispatch/idle_workers.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
@@ -41,6 +43,7 @@
 #include <tactus/dispatch/lane_heap.hpp>
 #include <tactus/dispatch/lane_set.hpp>
 #include <tactus/dispatch/lent_workers.hpp>
+#include <tactus/dispatch/metrics.hpp>
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/offer.hpp>
 #include <tactus/dispatch/parker.hpp>
@@ -49,6 +52,7 @@
 #include <tactus/dispatch/resolve_error.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/dispatch/run_ring.hpp>
+#include <tactus/dispatch/sent.hpp>
 #include <tactus/dispatch/slot.hpp>
 #include <tactus/dispatch/suspension_records.hpp>
 #include <tactus/dispatch/suspensions.hpp>

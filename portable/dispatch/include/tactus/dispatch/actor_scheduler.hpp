@@ -19,6 +19,7 @@
 #include <tactus/dispatch/coordinator.hpp>
 #include <tactus/dispatch/dispatcher.hpp>
 #include <tactus/dispatch/events.hpp>
+#include <tactus/dispatch/hub.hpp>
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
@@ -184,7 +185,7 @@ public:
                 if (e != nullptr) [[likely]] {
                     e->fill<type>(std::forward<M>(message), o.sender, to.generation);
                     if (w.lanes_.count_send()) [[unlikely]]
-                        w.home_.order().publish(w.lanes_);
+                        counted_send(w, *e, envelope::fits<type>(envelope::has_stamp));
                     const enqueued result = s.enqueue(*e);
                     if (result == enqueued::accepted)
                         return;
@@ -285,9 +286,18 @@ public:
     /// nothing for others: their senders count nothing.
     [[nodiscard]] std::optional<std::uint32_t> depth_of(mailbox_index who) const noexcept;
     /// Replaces the middleware; applies from the next message. Null: none.
-    void set_middleware(const middleware_chain* chain) noexcept {
-        chain_.store(chain, installed.release());
-    }
+    void set_middleware(const middleware_chain* chain) noexcept;
+
+    // ---- measuring (OH-1)
+
+    /// Measures from now on, for `sink`; null: not any more. False when there is no memory for the
+    /// shards, and then nothing is measured. When this returns, no other sink is being called. Not
+    /// from within a sink. From any thread, while running too.
+    bool set_metrics_sink(metrics_sink* sink) noexcept;
+    /// Gives the sink what there is now; false when there is none, or somebody else does. The sink
+    /// is called on this thread, under no lock.
+    bool collect_metrics() noexcept;
+    [[nodiscard]] hub& measures() noexcept { return hub_; }
     /// Actors alive; exact when nothing runs.
     [[nodiscard]] std::uint32_t live_count() const noexcept;
 
@@ -367,11 +377,12 @@ private:
         if (const sent failed = fill<type>(w, *e, to, std::forward<M>(message), o);
             failed != sent::accepted) [[unlikely]]
             return failed == sent::pool_exhausted ? exhausted() : failed;
-        if (w != nullptr && w->lanes_.count_send())
-            w->home_.order().publish(w->lanes_);
+        const bool counted = count_send(w, *e, envelope::fits<type>(envelope::has_stamp));
         const sent result = block == nullptr ? push(w, s, *e) : push_gated(w, s, *block, *e, to);
         if (result == sent::accepted) [[likely]]
             return result;
+        if (counted)
+            uncount_send(w);
         give_back(w, *e, std::forward<M>(message));
         return result;
     }
@@ -380,8 +391,12 @@ private:
     [[nodiscard]] sent try_deliver(worker* w, mailbox_index to, M&& message,
                                    const send_options& o) noexcept {
         const sent result = deliver(w, to, std::forward<M>(message), o);
-        if (result != sent::mailbox_full || !loses_newest(to))
+        if (result == sent::accepted) [[likely]]
             return result;
+        if (result != sent::mailbox_full || !loses_newest(to)) {
+            hub_.refused(place_of(w), result);
+            return result;
+        }
         dead_letter(w, to, std::forward<M>(message), o, result);
         return sent::dropped;
     }
@@ -501,8 +516,9 @@ private:
                      sent why) noexcept {
         using type = std::remove_cvref_t<M>;
         const dead_letter_cause cause = cause_of(why);
+        hub_.refused(place_of(w), why);
         const bool shown =
-            events_ != nullptr && why != sent::pool_exhausted && why != sent::construction_failed;
+            hub_.shows() && why != sent::pool_exhausted && why != sent::construction_failed;
         envelope* e = shown ? take_envelope(w) : nullptr;
         if (e == nullptr || put<type>(w, *e, std::forward<M>(message), 0) != sent::accepted) {
             message_lost(to, message_type_of<type>, cause);
@@ -510,7 +526,7 @@ private:
         }
         e->sender.write(o.sender);
         e->generation.write(to.generation);
-        events_->dead_letter(to, *e, cause);
+        hub_.dead_letter(to, *e, cause);
         dispose(w, *e);
     }
 
@@ -523,6 +539,27 @@ private:
             visit(*d);
         }
     }
+    [[nodiscard]] static hub_place* place_of(worker* w) noexcept {
+        return w != nullptr ? &w->measured_ : nullptr;
+    }
+    /// Counts a message about to be pushed. True: uncount_send, should that fail.
+    [[nodiscard]] bool count_send(worker* w, envelope& e, bool has_room) noexcept {
+        if (w == nullptr)
+            return hub_.on() && counted_send_outside(e, has_room);
+        if (w->lanes_.count_send()) [[unlikely]]
+            counted_send(*w, e, has_room);
+        return true;
+    }
+    void uncount_send(worker* w) noexcept {
+        if (w != nullptr)
+            w->lanes_.uncount_send();
+        else
+            hub_.unsent_outside();
+    }
+    /// Every some hundred sends of a worker: what is due. `has_room`: in the envelope, for a stamp.
+    void counted_send(worker& w, envelope& e, bool has_room) noexcept;
+    [[nodiscard]] bool counted_send_outside(envelope& e, bool has_room) noexcept;
+
     /// The order a slot's actor belongs to.
     [[nodiscard]] coordinator& order_of(const slot& s) const noexcept {
         return dispatcher_at(s.dispatcher_number())->order();
@@ -555,6 +592,12 @@ private:
     void give_slot(slot& s, worker* w) noexcept;
     void note_slots() noexcept;
     bool run_task(worker& w) noexcept;
+    // Apart, so that a run that nobody measures has two looks more and nothing else.
+    [[gnu::noinline]] static void invoke_begins(worker& w) noexcept;
+    [[gnu::noinline]] static void invoke_ends(worker& w, std::uint32_t processed) noexcept;
+
+    /// Whoever suspends an actor says so first, for who looks (OH-4).
+    void about_to_hold(slot& s, held_reason why) noexcept;
 
     void resume_suspended(mailbox_index who) noexcept override;
     void suspension_limit(mailbox_index who, suspend_limit_action action) noexcept override;
@@ -568,7 +611,7 @@ private:
     envelope_pool pool_;
     memory_source& memory_;
     const clock* time_;
-    kernel_events* events_;
+    hub hub_;
     enqueue_middleware* on_enqueue_;
     spawn_middleware* on_spawn_;
     class tracer* trace_;
@@ -585,6 +628,11 @@ private:
     // "installed": what the chain refers to happens before a run that uses it.
     static constexpr port::edge installed{"middleware-installed"};
     port::atomic<const middleware_chain*> chain_{nullptr};
+    // What is to be done for each message beside handling it; a hint, for one look instead of
+    // three. Written under the lock of outside_.
+    enum watch : std::uint32_t { watch_trace = 1, watch_chain = 2, watch_hub = 4 };
+    port::atomic<std::uint32_t> watch_{0};
+    void set_watch(watch what, bool on) noexcept;
     port::atomic<std::uint32_t> phase_{0};
     port::atomic<std::uint32_t> failed_tasks_{0};
     port::atomic<std::uint32_t> dropped_tasks_{0};

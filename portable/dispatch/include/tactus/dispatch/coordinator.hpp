@@ -242,6 +242,9 @@ public:
     [[nodiscard]] idle_workers& idle() noexcept { return idle_; }
     /// For lanes that are made for this coordinator.
     [[nodiscard]] const stale_test& staleness() const noexcept { return *this; }
+    /// What waits in a lane, of everybody; a look. What a worker alone may take (next, fresh,
+    /// later) is not in it.
+    [[nodiscard]] std::uint32_t queued_count(lane l) const noexcept;
     /// LN-9: timed mailboxes that came to run late; modulo 2^32 for each worker.
     [[nodiscard]] std::uint64_t deadline_misses() const noexcept;
 

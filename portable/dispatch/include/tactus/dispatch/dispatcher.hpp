@@ -109,6 +109,19 @@ public:
     void supply(worker_supply* from) noexcept { supply_ = from; }
     [[nodiscard]] worker_supply* supply() const noexcept { return supply_; }
 
+    /// Workers whose executor refused them (EX-8); told by who lends them, for who looks.
+    /// True for the first of them.
+    bool note_parked() noexcept {
+        return parked_.fetch_add(1, std::memory_order_relaxed) == 0;  // a count
+    }
+    /// True for the last of them.
+    bool note_unparked() noexcept {
+        return parked_.fetch_sub(1, std::memory_order_relaxed) == 1;  // a count
+    }
+    [[nodiscard]] std::uint32_t parked() const noexcept {
+        return parked_.load(std::memory_order_relaxed);
+    }
+
 private:
     TACTUS_CHECK_MODULE("dispatcher");
 
@@ -131,6 +144,7 @@ private:
     // who is called.
     port::atomic<std::uint32_t> inhabitants_{0};
     port::atomic<std::uint32_t> owner_{0};  // pinned: slot number + 1
+    port::atomic<std::uint32_t> parked_{0};
 };
 
 }  // namespace tactus::inline v0

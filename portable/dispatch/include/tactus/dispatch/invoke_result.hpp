@@ -54,6 +54,20 @@ enum class suspend_reason : std::uint8_t { backpressure, await_external, rate_li
 inline constexpr std::size_t suspend_reason_count = 4;
 [[nodiscard]] const char* name_of(suspend_reason reason) noexcept;
 
+/// The same, and what holds an actor back that did not ask for it.
+enum class held_reason : std::uint8_t {
+    backpressure,
+    await_external,
+    rate_limit,
+    user_defined,
+    supervision,
+};
+inline constexpr std::size_t held_reason_count = suspend_reason_count + 1;
+[[nodiscard]] const char* name_of(held_reason reason) noexcept;
+[[nodiscard]] constexpr held_reason held_by(suspend_reason reason) noexcept {
+    return static_cast<held_reason>(reason);
+}
+
 /// What ends a suspension.
 struct resume_condition {
     enum class kind : std::uint8_t { external_signal, after, when_capacity_available };

@@ -79,9 +79,7 @@ public:
     /// Submits parked workers once more: after 50 ms without anything else, or when the executor is
     /// known to accept again.
     void retry() noexcept;
-    [[nodiscard]] std::uint32_t parked_count() const noexcept {
-        return parked_.load(std::memory_order_relaxed);
-    }
+    [[nodiscard]] std::uint32_t parked_count() const noexcept { return what_.parked(); }
     /// Submissions that were refused.
     [[nodiscard]] std::uint32_t rejected_count() const noexcept {
         return rejected_.load(std::memory_order_relaxed);
@@ -128,7 +126,6 @@ private:
     // "ended": what a task did happens before stopped() says so.
     static constexpr port::edge ended{"lent-ended"};
     port::atomic<std::uint32_t> active_{0};  // submitted or running
-    port::atomic<std::uint32_t> parked_{0};
     port::atomic<std::uint32_t> rejected_{0};
 };
 

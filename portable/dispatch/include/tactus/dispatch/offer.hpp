@@ -52,6 +52,8 @@ private:
                                                M&& message, const send_options& o) noexcept;
     static void served_now(gate_waiter& w) noexcept;
     void return_message(worker* w) noexcept;
+    /// Tells the hub what came of it.
+    void count(sent what, worker* w) noexcept;
 
     waker* wake_;
     actor_scheduler* system_ = nullptr;
@@ -73,12 +75,16 @@ std::optional<sent> pending_offer::start_in(actor_scheduler& system, mailbox_ind
         system.phase() != system_phase::running)
         return system.try_deliver(w, to, std::forward<M>(message), o);
     envelope* e = system.take_envelope(w);
-    if (e == nullptr)
-        return system.exhausted();
-    if (const sent failed = system.fill<type>(w, *e, to, std::forward<M>(message), o);
-        failed != sent::accepted)
-        return failed == sent::pool_exhausted ? system.exhausted() : failed;
     system_ = &system;
+    if (e == nullptr) {
+        count(sent::pool_exhausted, w);
+        return system.exhausted();
+    }
+    if (const sent failed = system.fill<type>(w, *e, to, std::forward<M>(message), o);
+        failed != sent::accepted) {
+        count(failed, w);
+        return failed == sent::pool_exhausted ? system.exhausted() : failed;
+    }
     gate_ = &block->gate();
     to_ = to;
     carried = e;
@@ -95,11 +101,13 @@ std::optional<sent> pending_offer::start_in(actor_scheduler& system, mailbox_ind
     case mailbox_gate::entry::entered: {
         system.warn_of_pressure(*block, to);
         const sent result = system.push(w, *s, *e);
+        count(result, w);
         if (result != sent::accepted)
             return_message(w);
         return result;
     }
     case mailbox_gate::entry::ended:
+        count(sent::recipient_terminated, w);
         return_message(w);
         return sent::recipient_terminated;
     case mailbox_gate::entry::full:

@@ -12,8 +12,10 @@
 #include <cstring>
 
 #include <tactus/base/check.hpp>
+#include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/lane.hpp>
 #include <tactus/mailbox/mailbox.hpp>
+#include <tactus/time/clock.hpp>
 
 namespace tactus::inline v0 {
 
@@ -80,6 +82,17 @@ public:
         traits_.store(traits_.load(std::memory_order_relaxed) & ~fresh_bit,
                       std::memory_order_relaxed);
     }
+
+    /// Says why it is about to be held back, and since when (OH-4). Whoever suspends it.
+    void note_held_by(held_reason why, const clock* time) noexcept {
+        const std::uint64_t at = time != nullptr ? time->now().ns() / held_unit_ns : 0;
+        note_held((static_cast<std::uint32_t>(at) << held_why_bits) |
+                  static_cast<std::uint32_t>(why));
+    }
+    // held_note(): the reason below, then the time, which wraps after 49 days.
+    static constexpr unsigned held_why_bits = 3;
+    static_assert(held_reason_count <= 1U << held_why_bits);
+    static constexpr std::uint64_t held_unit_ns = 8'000'000;
 
     // Owner only, for the invoker.
     newest_first held;       // continuations that wait for supervision, or for the next run

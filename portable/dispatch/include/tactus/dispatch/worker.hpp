@@ -10,7 +10,9 @@
 #include <utility>
 
 #include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/hub.hpp>
 #include <tactus/dispatch/registry.hpp>
+#include <tactus/dispatch/sent.hpp>
 #include <tactus/dispatch/worker_lanes.hpp>
 #include <tactus/mailbox/envelope_pool.hpp>
 
@@ -23,21 +25,6 @@ struct send_options {
     mailbox_index sender = {};
     std::int64_t deadline = 0;  // nanoseconds of the system's clock; 0: none (LN-8)
 };
-
-/// Why a message was not taken; `accepted` when it was.
-enum class sent : std::uint8_t {
-    accepted,
-    pool_exhausted,        // no envelope, or no memory for a large payload
-    recipient_terminated,  // the reference is stale, or the mailbox closed
-    shutdown,              // the system takes nothing any more
-    no_system,             // there is no such system, or not any more
-    construction_failed,   // the message's copy or move constructor threw
-    mailbox_full,          // no room, and the message is the caller's again
-    dropped,               // no room: it became a dead letter, as the mailbox's strategy says
-    would_block,           // no room, and this thread must not wait
-    timed_out,             // no room in time: it became a dead letter
-};
-[[nodiscard]] const char* name_of(sent result) noexcept;
 
 class worker {
 public:
@@ -53,6 +40,15 @@ public:
     [[nodiscard]] dispatcher& home() const noexcept { return home_; }
     [[nodiscard]] envelope_cache& envelopes() noexcept { return envelopes_; }
     [[nodiscard]] slot_cache& slots() noexcept { return slots_; }
+    [[nodiscard]] std::uint32_t system_number() const noexcept {
+        return first_slot_ >> mailbox_index::slot_bits;
+    }
+    [[nodiscard]] hub_place& measured() noexcept { return measured_; }
+    /// The slot it runs, or ran last and nothing since; null when it found nothing to run. A look,
+    /// from any thread.
+    [[nodiscard]] const slot* running() const noexcept {
+        return running_.load(std::memory_order_relaxed);
+    }
 
     /// The worker whose thread this is; null elsewhere.
     [[nodiscard]] static worker* current() noexcept {
@@ -89,6 +85,8 @@ private:
     std::uint32_t plain_traits_;  // of actors whose turn it may keep to itself; no actor's: none
     std::uint32_t dispatcher_number_;
     worker_lanes* kept_;  // its lanes, or null when it keeps nothing to itself
+    hub_place measured_;
+    port::atomic<slot*> running_{nullptr};  // written by the owner, for who looks
     worker_lanes lanes_;
     envelope_cache envelopes_;
     slot_cache slots_;

@@ -87,9 +87,30 @@ public:
         return certificate_.cancel_dispatches + certificate_.timed_dispatches +
                certificate_.ready_dispatches;
     }
-    /// Counts what the run going on has sent; true when it is time to publish what it made ready.
-    [[nodiscard]] bool count_send() noexcept { return (++sends_ & (publish_interval - 1)) == 0; }
+    /// Counts what the run going on has sent; true when counted_send is to be called.
+    [[nodiscard]] bool count_send() noexcept { return (++sends_ & (look_interval - 1)) == 0; }
+    /// The rest of count_send: what is due at this send.
+    struct due {
+        bool publish;  // what the run made ready
+        bool stamp;    // the message, if anybody measures
+    };
+    [[nodiscard]] due counted_send() noexcept {
+        if (armed_) {
+            armed_ = false;
+            sends_ = 1;
+            return {false, true};
+        }
+        return {(sends_ & (publish_interval - 1)) == 0, true};
+    }
+    /// The message counted last was refused.
+    void uncount_send() noexcept { --sends_; }
     void reset_sends() noexcept { sends_ = 0; }
+    /// As reset_sends; when `armed`, the next send is one that counted_send is called for. It then
+    /// begins where the run's share of sends is not touched (see invoker).
+    void begin_sends(bool armed) noexcept {
+        armed_ = armed;
+        sends_ = armed ? look_interval - 1 : 0;
+    }
     [[nodiscard]] std::uint32_t sends() const noexcept { return sends_; }
     /// DT-4: the streams of what runs here. Owner only; scheduling is drawn from by the
     /// coordinator.
@@ -100,12 +121,19 @@ public:
     /// The lane of the last dispatch, as schedule certificates number it; of those alone that did
     /// not go the short way. Parity mode has no short way.
     [[nodiscard]] std::uint8_t last_lane() const noexcept { return last_lane_; }
+    /// How many have been sent since the last reset_sends or begin_sends; and not armed any more.
+    [[nodiscard]] std::uint32_t sent() noexcept {
+        const std::uint32_t n = armed_ ? 0 : sends_;
+        armed_ = false;
+        return n;
+    }
     /// Entries found out of date; they are not dispatches.
     [[nodiscard]] std::uint64_t stale_count() const noexcept { return stale_count_; }
 
 private:
     friend class coordinator;
 
+    static constexpr std::uint32_t look_interval = 256;       // sends between two looks
     static constexpr std::uint32_t publish_at_once = 256;     // sends of one run
     static constexpr std::uint32_t publish_interval = 8'192;  // beyond, every so many
 
@@ -148,6 +176,7 @@ private:
     bool new_deadline_ = false;   // owes_time: the timekeeper there is does not know of it
     suggestion suggestion_;
     std::uint32_t sends_ = 0;  // in the run going on
+    bool armed_ = false;       // see begin_sends
     fresh_stack fresh_;
     fresh_stack later_;
     fairness_certificate certificate_;

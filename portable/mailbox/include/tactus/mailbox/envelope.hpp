@@ -37,7 +37,8 @@ public:
         boxed = 1,         // the payload is outside
         has_deadline = 2,  // 8 bytes at the end of the inside
         has_span = 4,      // 8 bytes before the deadline's place
-        from_reserve = 8   // belongs to the part of the pool kept for system messages
+        from_reserve = 8,  // belongs to the part of the pool kept for system messages
+        has_stamp = 16     // when it was sent, in the deadline's place; with no other extras
     };
 
     envelope() noexcept = default;
@@ -101,6 +102,14 @@ public:
     /// Requires: emplaced with has_deadline. Nanoseconds of the system's clock.
     void set_deadline(std::int64_t at) noexcept { store_extra(inside_size - 8, at); }
     [[nodiscard]] std::int64_t deadline() const noexcept { return load_extra(inside_size - 8); }
+    /// Says when it was sent, in nanoseconds of the system's clock. Requires: the message is
+    /// inside, without extras, and fits<M>(has_stamp).
+    void set_stamp(std::int64_t at) noexcept {
+        store_extra(inside_size - 8, at);
+        flags.write(has_stamp);
+    }
+    /// Requires: has_stamp.
+    [[nodiscard]] std::int64_t stamp() const noexcept { return load_extra(inside_size - 8); }
     /// Requires: emplaced with has_span.
     void set_span(std::int64_t id) noexcept { store_extra(inside_size - 16, id); }
     [[nodiscard]] std::int64_t span() const noexcept { return load_extra(inside_size - 16); }
@@ -138,7 +147,7 @@ private:
     };
 
     [[nodiscard]] static constexpr std::size_t extras_size(std::uint32_t extras) noexcept {
-        return (extras & has_span) != 0 ? 16 : (extras & has_deadline) != 0 ? 8 : 0;
+        return (extras & has_span) != 0 ? 16 : (extras & (has_deadline | has_stamp)) != 0 ? 8 : 0;
     }
     [[nodiscard]] box outside() const noexcept {
         box b;

@@ -84,6 +84,18 @@ public:
     }
     /// Something is left from the last run for after a resume. A look.
     [[nodiscard]] bool keeps() const noexcept { return kept_.load(std::memory_order_relaxed) != 0; }
+    /// How many user messages wait: those that hold a credit, or of an unbounded mailbox the
+    /// owner's estimate: what the last run left, and one when more have come since. A look.
+    [[nodiscard]] std::uint32_t user_length() const noexcept {
+        if (const mailbox_block* b = gated())
+            return b->gate().taken();
+        return kept_.load(std::memory_order_relaxed) + (inbox_.looks_empty() ? 0U : 1U);
+    }
+    /// Why it is held back, and since when, for who looks; in words of the layer above.
+    void note_held(std::uint32_t note) noexcept { held_.store(note, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t held_note() const noexcept {
+        return held_.load(std::memory_order_relaxed);
+    }
     /// Looks for work that the state allows, and asks for a run: true when the caller now submits.
     [[nodiscard]] bool offer_work() noexcept {
         if (system_.has_messages() && state_.request_schedule(schedule_hint::system))
@@ -142,6 +154,9 @@ public:
             return kind_->prepend(batch);
         return batch.size() == 0 ? prepended::done : prepended::not_a_deque;
     }
+    /// MB-8: the run ends, and the mailbox is queued again at once: how much is left, for who
+    /// looks.
+    void note_length() noexcept { kept_.store(kept_count(), std::memory_order_relaxed); }
 
     /// Gives the mailbox up; submit when it must be queued again at once, closed when the caller is
     /// elected to finalize (and is still the owner). `keeps` says that there is more to do after a
@@ -154,7 +169,7 @@ public:
         // Read by who resumes the mailbox; ordered by the state word.
         keeps = keeps || batch_ != nullptr;
         if (keeps || kept_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-            kept_.store(keeps ? 1 : 0, std::memory_order_relaxed);
+            kept_.store(keeps ? kept_count() : 0, std::memory_order_relaxed);
         if (state_.run_ended() == mailbox_owed::finalize) [[unlikely]]
             return enqueued::closed;
         return offer_work() ? enqueued::submit : enqueued::accepted;
@@ -241,6 +256,11 @@ public:
     [[nodiscard]] port::atomic<std::uint32_t>& ticket() noexcept { return ticket_; }
 
 private:
+    /// For user_length; never 0, since it also says that there is more to do.
+    [[nodiscard]] std::uint32_t kept_count() const noexcept {
+        const std::uint32_t n = batch_count_ + (kind_ != nullptr ? kind_->queue().size() : 0);
+        return n != 0 ? n : 1;
+    }
     [[nodiscard]] enqueued after_push(pushed result, schedule_hint hint) noexcept {
         if (result == pushed::closed) [[unlikely]]
             return enqueued::closed;
@@ -264,7 +284,10 @@ private:
     alignas(line) state_engine state_;
     port::atomic<std::uint32_t> ticket_{0};
     system_queue system_;
-    port::atomic<std::uint32_t> kept_{0};  // the batch of an idle, suspended mailbox is not empty
+    // What a mailbox that does not run keeps from its last run: how many, as far as is known, and
+    // not 0 as long as there is anything.
+    port::atomic<std::uint32_t> kept_{0};
+    port::atomic<std::uint32_t> held_{0};  // see held_note
     // "placed": a block is made before it is found. It stays for as long as the slot does.
     static constexpr port::edge placed{"block-placed"};
     port::atomic<mailbox_block*> block_{nullptr};

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Observability hub: the only place that measures (OH-1). The kernel calls its hooks and holds no
+// metric code.
+//
+// Without a sink a hook is a look at one pointer, and nothing else exists. With one, each worker
+// has a shard, written by it alone, and all other threads have one together, on lines of its own;
+// none takes a lock. Who collects sums them up.
+//
+// What costs nothing per message (MB-8, PF-13): a run's sends and messages are counted by the run
+// anyway, so the hooks "enqueued" and "dequeued" are told at its end how many. One send in 256 of a
+// worker is stamped with the time; its receiver makes the wait time of that. One run in 256 is
+// timed.
+//
+// A shard stays once it was made, until the system ends: a hook that began before the sink was
+// removed still writes there.
+//
+// Invariants
+//   H1  a worker's shard is written by its thread alone: a load and a store make an addition
+//   H2  user messages: enqueued = dequeued + discarded + still there, at rest, while the sink was
+//       the same from the start
+//
+// The hub stands between the kernel and kernel_events: what is told to the one above comes by here.
+//
+// Thread safety: hooks from any thread that has the place it passes; the rest from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tactus/base/memory_source.hpp>
+#include <tactus/dispatch/events.hpp>
+#include <tactus/dispatch/metrics.hpp>
+#include <tactus/dispatch/sent.hpp>
+#include <tactus/dispatch/worker_lanes.hpp>
+#include <tactus/port/port.hpp>
+#include <tactus/time/clock.hpp>
+
+namespace tactus::inline v0 {
+
+/// Where each hook counts, in every shard.
+struct hub_layout {
+    // Where each hook counts.
+    static constexpr std::size_t enqueued = 0;
+    static constexpr std::size_t dequeued = 1;
+    static constexpr std::size_t runs = 2;
+    static constexpr std::size_t discarded = 3;
+    static constexpr std::size_t resumed = 4;
+    static constexpr std::size_t escalated = 5;
+    static constexpr std::size_t executor_rejected = 6;
+    static constexpr std::size_t deadline_misses = 7;
+    static constexpr std::size_t system_dead_letters = 8;
+    static constexpr std::size_t dispatches = 9;  // by lane
+    static constexpr std::size_t fairness_yields = dispatches + 3;
+    static constexpr std::size_t exceedances = fairness_yields + 1;
+    static constexpr std::size_t suspended = exceedances + 1;  // by reason
+    static constexpr std::size_t refused = suspended + held_reason_count;
+    static constexpr std::size_t dead_letters = refused + sent_count;
+    static constexpr std::size_t latency = dead_letters + dead_letter_cause_count;  // buckets, us
+    static constexpr std::size_t duration = latency + duration_buckets::count + 1;
+    static constexpr std::size_t count = duration + duration_buckets::count + 1;
+};
+
+/// A number that one thread writes and others look at, as wide as a pointer: the widest there is.
+/// Who collects unfolds it where that is 32 bits.
+class hub_count {
+public:
+    using number = std::uintptr_t;
+
+    [[nodiscard]] number read() const noexcept {
+        return reinterpret_cast<number>(n_.load(std::memory_order_relaxed));
+    }
+    void write(number n) noexcept {
+        n_.store(reinterpret_cast<counted*>(n), std::memory_order_relaxed);  // orders nothing
+    }
+
+private:
+    struct counted;  // a pointer that points nowhere
+    port::atomic<counted*> n_{nullptr};
+};
+
+/// What a worker has counted.
+struct alignas(2 * port::cache_line) hub_shard : hub_layout {
+    using number = hub_count::number;
+
+    hub_count values[count];
+    hub_count max_streak;
+
+    // The worker's own.
+    bool times_run = false;    // the run going on, or the next
+    bool stamps_send = false;  // the first of the next run
+    instant begun;
+
+    hub_shard* next = nullptr;  // under the hub's lock
+
+    void add(std::size_t what, number n) noexcept { values[what].write(values[what].read() + n); }
+    void add_duration(std::size_t histogram, std::uint64_t ns) noexcept {
+        add(histogram + duration_buckets::of(ns), 1);
+        add(histogram + duration_buckets::count, static_cast<number>(ns / 1'000));
+    }
+};
+
+/// What all other threads have counted.
+struct alignas(2 * port::cache_line) hub_outside_shard : hub_layout {
+    port::event_count values[count];
+    port::atomic<std::uint32_t> sends{0};
+};
+
+/// Where a thread finds its shard; there is none while nobody measures.
+template <class Shard>
+class shard_place {
+public:
+    [[nodiscard]] bool on() const noexcept {
+        return at_.load(std::memory_order_relaxed) != nullptr;
+    }
+    /// Null while nobody measures.
+    [[nodiscard]] Shard* shard() const noexcept { return at_.load(placed.acquire()); }
+
+private:
+    friend class hub;
+
+    // "placed": a shard is made before it is found.
+    static constexpr port::edge placed{"hub-placed"};
+    port::atomic<Shard*> at_{nullptr};
+    Shard* made_ = nullptr;  // under the hub's lock
+};
+using hub_place = shard_place<hub_shard>;
+
+class hub final : public kernel_events {
+public:
+    static constexpr std::uint32_t sample_interval = 256;  // MB-8
+
+    struct options {
+        memory_source* memory = nullptr;
+        const clock* time = nullptr;  // null: nothing is timed
+        kernel_events* to = nullptr;  // who is told; null: nobody
+    };
+    explicit hub(const options& o) noexcept : memory_(*o.memory), time_(o.time), to_(o.to) {}
+    ~hub();
+    hub(const hub&) = delete;
+    hub& operator=(const hub&) = delete;
+
+    // ---- hooks of a run; the worker's thread
+
+    /// Before a run; `lanes` has counted what was sent since the last one.
+    void invoke_begins(hub_place& own, worker_lanes& lanes) noexcept {
+        hub_shard* s = own.shard();
+        if (s == nullptr)
+            return;
+        if (const std::uint32_t loose = lanes.sent(); loose != 0) [[unlikely]]
+            s->add(hub_layout::enqueued, loose);
+        lanes.begin_sends(s->stamps_send);
+        if (s->times_run) [[unlikely]]
+            s->begun = time_->now();
+    }
+    /// After a run that handled `processed` messages.
+    void invoke_ends(hub_place& own, worker_lanes& lanes, std::uint32_t processed) noexcept {
+        hub_shard* s = own.shard();
+        if (s == nullptr)
+            return;
+        const hub_count::number before = s->values[hub_layout::enqueued].read();
+        const hub_count::number after = before + lanes.sent();
+        s->values[hub_layout::enqueued].write(after);
+        s->add(hub_layout::dequeued, processed);
+        const hub_count::number run = s->values[hub_layout::runs].read() + 1;
+        s->values[hub_layout::runs].write(run);
+        const bool stamp = ((before ^ after) & ~hub_count::number{sample_interval - 1}) != 0;
+        if (stamp || s->times_run || run % sample_interval == 0) [[unlikely]]
+            sample(*s, lanes, stamp);
+    }
+    /// A worker has nothing to do, or has done something else: what it sent meanwhile.
+    void between_runs(hub_place& own, worker_lanes& lanes) noexcept;
+
+    // ---- hooks of messages; `own` is null for who is no worker of this system
+
+    /// A message is about to be pushed by somebody who is no worker: true when it is counted, and
+    /// `stamp` when it is to be stamped.
+    [[nodiscard]] bool sends_outside(bool& stamp) noexcept;
+    /// What sends_outside counted was refused after all.
+    void unsent_outside() noexcept;
+    /// A worker's send that is counted by its lanes: true when it is to be stamped.
+    [[nodiscard]] bool stamps(hub_place& own) noexcept;
+    void enqueued(hub_place* own) noexcept { count(own, hub_layout::enqueued, 1); }
+    void refused(hub_place* own, sent why) noexcept {
+        count(own, hub_layout::refused + static_cast<std::size_t>(why), 1);
+    }
+    /// A message that had been accepted was taken out, or found to be for another life.
+    void discarded(hub_place* own, std::size_t n) noexcept { count(own, hub_layout::discarded, n); }
+    /// A stamped message reached its handler.
+    void waited(hub_place& own, std::int64_t since_ns) noexcept;
+
+    // ---- hooks of actors and executors
+
+    void suspended(hub_place* own, held_reason why) noexcept {
+        count(own, hub_layout::suspended + static_cast<std::size_t>(why), 1);
+    }
+    void resumed(hub_place* own) noexcept { count(own, hub_layout::resumed, 1); }
+    void executor_rejected() noexcept { count(nullptr, hub_layout::executor_rejected, 1); }
+
+    // ---- hooks that others hear of, too
+
+    void dead_letter(mailbox_index to, envelope& message,
+                     dead_letter_cause cause) noexcept override;
+    void message_lost(mailbox_index to, const message_type& type,
+                      dead_letter_cause cause) noexcept override;
+    void system_dead_letter(mailbox_index to, system_message& message) noexcept override;
+    void mailbox_closed(mailbox_index who, std::size_t system_drained,
+                        std::size_t user_drained) noexcept override;
+    void actor_failed(mailbox_index who, const failure& why) noexcept override;
+    void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override;
+    void mailbox_pressure(mailbox_index who, std::uint32_t length, std::uint32_t capacity,
+                          std::uint32_t percent) noexcept override;
+    void pool_exhausted(std::uint32_t refused) noexcept override;
+    void user_code_failed(user_code where, const failure& why) noexcept override;
+    /// Somebody wants to see dead letters, not only their number.
+    [[nodiscard]] bool shows() const noexcept { return to_ != nullptr; }
+
+    // ---- for the system
+
+    [[nodiscard]] bool on() const noexcept { return outside_.on(); }
+    [[nodiscard]] port::mutex& lock() noexcept { return mutex_; }
+    [[nodiscard]] bool has_time() const noexcept { return time_ != nullptr; }
+    [[nodiscard]] std::int64_t now_ns() const noexcept {
+        return time_ != nullptr ? static_cast<std::int64_t>(time_->now().ns()) : 0;
+    }
+    // Under the lock.
+
+    /// Replaces the sink; false when the old one is being fed just now.
+    [[nodiscard]] bool set_sink(metrics_sink* to) noexcept;
+    /// Gives a worker, or all other threads, a shard; false when there is no memory.
+    [[nodiscard]] bool turn_on(hub_place& at) noexcept;
+    [[nodiscard]] bool turn_on_outside() noexcept;
+    void turn_off(hub_place& at) noexcept;
+    void turn_off_outside() noexcept;
+    /// The sink, to be fed with the sums, without the lock; null when there is none, or somebody
+    /// feeds it already. Owes: end_feeding.
+    [[nodiscard]] metrics_sink* begin_feeding() noexcept;
+    void end_feeding() noexcept { feeding_ = false; }
+
+    /// What the sums say. Who feeds the sink.
+    void feed(metrics_sink& to) const noexcept;
+
+private:
+    /// Of all shards since they were made.
+    struct sums {
+        std::uint64_t totals[hub_layout::count] = {};
+        std::uint64_t max_streak = 0;
+    };
+    void add_up() noexcept;
+    void feed(metrics_sink& to, metric what, std::size_t first) const noexcept;
+    template <class Shard>
+    [[nodiscard]] bool place(shard_place<Shard>& at) noexcept;
+    void sample(hub_shard& s, const worker_lanes& lanes, bool stamp) noexcept;
+    static void copy_certificate(hub_shard& s, const worker_lanes& lanes) noexcept;
+    void count(hub_place* own, std::size_t what, std::size_t n) noexcept;
+    void count_here(mailbox_index who, std::size_t what, std::size_t n) noexcept;
+
+    memory_source& memory_;
+    const clock* time_;
+    kernel_events* to_;
+    shard_place<hub_outside_shard> outside_;
+    port::mutex mutex_;
+    // Under the lock.
+    hub_shard* shards_ = nullptr;
+    metrics_sink* sink_ = nullptr;
+    bool feeding_ = false;
+    sums* sums_ = nullptr;  // there when a shard is; of who feeds
+};
+
+}  // namespace tactus::inline v0
