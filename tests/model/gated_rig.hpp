@@ -140,7 +140,7 @@ private:
     [[nodiscard]] tactus::envelope& prepared(unsigned sender, unsigned number) {
         tactus::envelope& e = envelopes_[number];
         e.sender.write({sender, number + 1});
-        e.generation.write(1);
+        e.set_generation(1);
         ++sent_[number];
         return e;
     }

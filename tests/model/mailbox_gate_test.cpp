@@ -221,7 +221,7 @@ TACTUS_MODEL_TEST(mailbox_gate, MB1_who_finds_it_empty_finds_what_was_set_aside,
     in.open();
     std::array<tactus::envelope, 2> all;
     for (tactus::envelope& e : all) {
-        e.generation.write(1);
+        e.set_generation(1);
         model::require(gate.enter(1) == tactus::mailbox_gate::entry::entered);
         (void)in.push(e);
     }
@@ -239,7 +239,7 @@ TACTUS_MODEL_TEST(mailbox_gate, RG2_a_late_sender_finds_a_block_that_was_made,
     tactus::mailbox box;
     box.open(1, false);
     tactus::envelope late;
-    late.generation.write(1);
+    late.set_generation(1);
     tactus::mailbox_block* made = nullptr;
     struct nowhere {
         void refused(tactus::envelope&) noexcept {}

@@ -48,7 +48,7 @@ public:
             ++l.refused;
             return;
         }
-        l.e.generation.write(to.generation);
+        l.e.set_generation(to.generation);
         l.e.type.write(reinterpret_cast<const tactus::message_type*>(&l));
         switch (s->enqueue(l.e)) {
         case enqueued::submit:
@@ -100,7 +100,7 @@ private:
                 if (e == nullptr)
                     break;
                 letter& l = letter_of(*e);
-                if (e->generation.read() == s.generation())
+                if (e->generation() == s.generation())
                     ++l.handled;
                 else
                     ++l.recognised;

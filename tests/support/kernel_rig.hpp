@@ -127,13 +127,18 @@ public:
         last_late_ns = late_ns;
         ++missed;
     }
-    void mailbox_pressure(tactus::mailbox_index who, std::uint32_t length, std::uint32_t capacity,
-                          std::uint32_t percent) noexcept override {
+    void pressure(const tactus::mailbox_pressure& what) noexcept override {
         ++pressures;
-        last_pressed = who;
-        last_length = length;
-        last_capacity = capacity;
-        last_percent = percent;
+        last_pressure = what;
+    }
+    void suspended(tactus::mailbox_index who, tactus::held_reason why) noexcept override {
+        ++suspensions;
+        last_suspended = who;
+        last_held = why;
+    }
+    void resumed(tactus::mailbox_index who) noexcept override {
+        ++resumptions;
+        last_resumed = who;
     }
     void pool_exhausted(std::uint32_t refused_count) noexcept override {
         ++exhaustions;
@@ -151,11 +156,13 @@ public:
     unsigned missed = 0;
     unsigned pressures = 0;
     unsigned exhaustions = 0;
-    std::uint32_t last_length = 0;
-    std::uint32_t last_capacity = 0;
-    std::uint32_t last_percent = 0;
     std::uint32_t last_exhausted = 0;
-    tactus::mailbox_index last_pressed;
+    tactus::mailbox_pressure last_pressure{};
+    unsigned suspensions = 0;
+    unsigned resumptions = 0;
+    tactus::mailbox_index last_suspended;
+    tactus::mailbox_index last_resumed;
+    tactus::held_reason last_held{};
     std::size_t closed_system = 0;
     std::size_t closed_user = 0;
     tactus::mailbox_index last_to;

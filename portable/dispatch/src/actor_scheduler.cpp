@@ -113,8 +113,6 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                      .certify_schedule = o.certify_schedule,
                      .advice = o.advice,
                      .load = o.load}) {
-    if (trace_ != nullptr)
-        watch_.store(watch_trace, std::memory_order_relaxed);      // nobody runs yet
     dispatchers_[0].at.store(&first_, std::memory_order_relaxed);  // nobody else is here
     outside_.envelopes.attach(&pool_);
     outside_.slots.attach(&slots_.shared());
@@ -200,14 +198,14 @@ void actor_scheduler::counted_send(worker& w, envelope& e, bool has_room) noexce
     const worker_lanes::due due = w.lanes_.counted_send();
     if (due.publish)
         w.home_.order().publish(w.lanes_);
-    if (due.stamp && hub_.stamps(w.measured_) && has_room && e.flags.read() == 0)
+    if (due.stamp && hub_.stamps(w.measured_) && has_room && e.flags() == 0)
         e.set_stamp(hub_.now_ns());
 }
 bool actor_scheduler::counted_send_outside(envelope& e, bool has_room) noexcept {
     bool stamp = false;
     if (!hub_.sends_outside(stamp))
         return false;  // nobody measures any more
-    if (stamp && has_room && e.flags.read() == 0)
+    if (stamp && has_room && e.flags() == 0)
         e.set_stamp(hub_.now_ns());
     return true;
 }
@@ -406,13 +404,13 @@ void turn::stop() noexcept {
 
 bool turn::suspend(suspend_reason reason, const resume_condition& until,
                    const suspend_limit& limit) noexcept {
-    system().about_to_hold(slot_, held_by(reason));
+    system().about_to_hold(slot_, self(), held_by(reason));
     // Held back first: whoever ends it finds it so.
     (void)slot_.state().suspend(suspension::await);
     const suspension_added how = system().suspensions_.add(self(), reason, until, limit);
     if (how == suspension_added::refused) {
         (void)slot_.state().resume(suspension::await);
-        system().hub_.resumed(&worker_.measured_);
+        system().hub_.resumed(self());
         return false;
     }
     slot_.waits = true;
@@ -424,9 +422,9 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
     return true;
 }
 
-void actor_scheduler::about_to_hold(slot& s, held_reason why) noexcept {
+void actor_scheduler::about_to_hold(slot& s, mailbox_index who, held_reason why) noexcept {
     s.note_held_by(why, time_);
-    hub_.suspended(place_of(own_worker()), why);
+    hub_.suspended(who, why);
 }
 
 bool actor_scheduler::suspend(mailbox_index who, suspension why) noexcept {
@@ -434,7 +432,8 @@ bool actor_scheduler::suspend(mailbox_index who, suspension why) noexcept {
     if (s == nullptr)
         return false;
     about_to_hold(
-        *s, why == suspension::supervision ? held_reason::supervision : held_reason::user_defined);
+        *s, who,
+        why == suspension::supervision ? held_reason::supervision : held_reason::user_defined);
     (void)s->state().suspend(why, state_word::life_of(who.generation));
     return true;
 }
@@ -443,7 +442,7 @@ bool actor_scheduler::resume(mailbox_index who, suspension why) noexcept {
     slot* s = slots_.find(who);
     if (s == nullptr)
         return false;
-    hub_.resumed(place_of(own_worker()));
+    hub_.resumed(who);
     if (s->state().resume(why, state_word::life_of(who.generation))) {
         if (s->offer_work())
             order_of(*s).requeue(*s, lanes_of(own_worker(), *s));
@@ -469,10 +468,10 @@ void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action a
         return;
     // Held back for another reason from now on: supervision decides.
     const std::uint32_t life = state_word::life_of(who.generation);
-    about_to_hold(*s, held_reason::supervision);
+    about_to_hold(*s, who, held_reason::supervision);
     (void)s->state().suspend(suspension::supervision, life);
     (void)s->state().resume(suspension::await, life);
-    hub_.resumed(place_of(own_worker()));
+    hub_.resumed(who);
     hub_.actor_failed(who, {"suspended for longer than its limit", nullptr});
 }
 
@@ -487,9 +486,11 @@ void actor_scheduler::mailbox_failed(mailbox_index who, const failure& why) noex
 
 bool actor_scheduler::run_one(worker& w) noexcept {
     // One task, then one mailbox, so that neither waits for ever.
-    w.task_turn_ = !w.task_turn_ && !w.home_.tasks().empty();
-    if (w.task_turn_ && run_task(w)) [[unlikely]]
-        return true;
+    if (!w.home_.tasks().empty()) [[unlikely]] {
+        w.task_turn_ = !w.task_turn_;
+        if (w.task_turn_ && run_task(w))
+            return true;
+    }
     slot* s = w.home_.order().next(w.lanes_);
     if (s == nullptr) {
         w.running_.store(nullptr, std::memory_order_relaxed);
@@ -498,25 +499,16 @@ bool actor_scheduler::run_one(worker& w) noexcept {
         return run_task(w);
     }
     w.running_.store(s, std::memory_order_relaxed);
-    if (w.measured_.on()) [[unlikely]]
-        invoke_begins(w);
-    else
-        w.lanes_.reset_sends();
+    if (w.measured_.samples_next()) [[unlikely]]
+        hub_.begin_sample(w.measured_, w.lanes_);
     const invoke_result result = invoker::run(w, *s);
-    if (w.measured_.on()) [[unlikely]]
-        invoke_ends(w, result.processed);
+    if (hub_shard* shard = w.measured_.shard()) [[unlikely]]
+        hub_.invoke_ends(*shard, w.measured_, w.lanes_, result.processed);
     w.lanes_.reset_sends();  // what is made ready from here on is nobody's to keep back
     w.home_.order().publish(w.lanes_);
     if (!w.home_.order().end_run(*s, w.kept_, result)) [[unlikely]]
         invoker::finalize(*this, &w, *s);
     return true;
-}
-
-void actor_scheduler::invoke_begins(worker& w) noexcept {
-    w.system_.hub_.invoke_begins(w.measured_, w.lanes_);
-}
-void actor_scheduler::invoke_ends(worker& w, std::uint32_t processed) noexcept {
-    w.system_.hub_.invoke_ends(w.measured_, w.lanes_, processed);
 }
 
 bool actor_scheduler::run_task(worker& w) noexcept {

@@ -166,7 +166,7 @@ void coordinator::note_deadline(slot& s, worker_lanes& w) noexcept {
     if (time_ == nullptr)
         return;
     const envelope* first = s.peek_user();
-    if (first == nullptr || (first->flags.read() & envelope::has_deadline) == 0)
+    if (first == nullptr || (first->flags() & envelope::has_deadline) == 0)
         return;
     const duration late =
         time_->now() - instant::from_ns(static_cast<std::uint64_t>(first->deadline()));

@@ -119,12 +119,19 @@ bool coordinator::handle_invoke_result(mailbox_index index, const invoke_result&
     return end_run(*s, nullptr, result);
 }
 
+void coordinator::about_to_hold(slot& s, mailbox_index who, held_reason why) noexcept {
+    s.note_held_by(why, time_);
+    if (events_ != nullptr)
+        events_->suspended(who, why);
+}
+
 void coordinator::carry_out(slot& s, mailbox_index index, const invoke_result& result) noexcept {
     switch (result.outcome) {
     case invoke_outcome::completed:
     case invoke_outcome::yielded:
         break;
     case invoke_outcome::suspended: {
+        about_to_hold(s, index, held_by(result.reason));
         // Held back first: whoever ends it finds it so.
         (void)s.state().suspend(suspension::await);
         if (result.resume_on == nullptr)
@@ -132,15 +139,19 @@ void coordinator::carry_out(slot& s, mailbox_index index, const invoke_result& r
         const suspension_added how =
             waiting_ == nullptr ? suspension_added::refused
                                 : waiting_->add(index, result.reason, *result.resume_on, {});
-        if (how == suspension_added::refused)
+        if (how == suspension_added::refused) {
             (void)s.state().resume(suspension::await);
-        else
+            if (events_ != nullptr)
+                events_->resumed(index);
+        } else {
             s.waits = true;
+        }
         if (how == suspension_added::earliest)
             deadline_added(nullptr);
         break;
     }
     case invoke_outcome::failed:
+        about_to_hold(s, index, held_reason::supervision);
         (void)s.state().suspend(suspension::supervision);
         if (events_ != nullptr)
             events_->actor_failed(index, {reported_failure, nullptr});
@@ -327,7 +338,7 @@ void coordinator::requeue(slot& s, worker_lanes* from) noexcept {
         return;
     }
     if (const envelope* first = s.peek_user();
-        first != nullptr && (first->flags.read() & envelope::has_deadline) != 0) {
+        first != nullptr && (first->flags() & envelope::has_deadline) != 0) {
         submit(s, from, {lane::timed, s.priority(), first->deadline()});
         return;
     }

@@ -73,7 +73,11 @@ sent actor_scheduler::push_gated(worker* w, slot& s, mailbox_block& block, envel
 void actor_scheduler::warn_of_pressure(mailbox_block& block, mailbox_index who) noexcept {
     const mailbox_block::pressure now = block.warn();
     if (now.percent != 0) [[unlikely]]
-        hub_.mailbox_pressure(who, now.length, now.capacity, now.percent);
+        hub_.pressure({.ref = who,
+                       .len = now.length,
+                       .capacity = now.capacity,
+                       .percent = now.percent,
+                       .at = time_ != nullptr ? time_->now() : instant()});
 }
 
 std::optional<std::uint32_t> actor_scheduler::depth_of(mailbox_index who) const noexcept {

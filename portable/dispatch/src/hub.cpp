@@ -41,14 +41,31 @@ void hub::copy_certificate(hub_shard& s, const worker_lanes& lanes) noexcept {
     copy(s.max_streak, c.observed_max_cancel_streak);
 }
 
-void hub::sample(hub_shard& s, const worker_lanes& lanes, bool stamp) noexcept {
-    if (stamp && time_ != nullptr)
-        s.stamps_send = true;
-    if (s.times_run)
+void hub::begin_sample(hub_place& own, worker_lanes& lanes) noexcept {
+    own.samples_next_ = false;
+    hub_shard* s = own.shard();
+    if (s == nullptr || time_ == nullptr)
+        return;
+    s->add(hub_layout::enqueued, lanes.sent());
+    lanes.arm();
+    s->times_run = true;
+    s->begun = time_->now();
+}
+
+void hub::end_sample(hub_shard& s, hub_place& own, worker_lanes& lanes,
+                     std::uint32_t processed) noexcept {
+    s.add(hub_layout::enqueued, lanes.sent());
+    s.add(hub_layout::dequeued, processed);
+    copy_certificate(s, lanes);
+    if (s.times_run) {
         s.add_duration(hub_layout::duration,
                        static_cast<std::uint64_t>((time_->now() - s.begun).ns()));  // never back
-    s.times_run = time_ != nullptr && s.values[hub_layout::runs].read() % sample_interval == 0;
-    copy_certificate(s, lanes);
+        s.times_run = false;
+    } else if (time_ != nullptr) {
+        own.samples_next_ = true;
+        return;
+    }
+    s.until_sample = sample_interval;
 }
 
 void hub::between_runs(hub_place& own, worker_lanes& lanes) noexcept {
@@ -81,7 +98,6 @@ bool hub::stamps(hub_place& own) noexcept {
     hub_shard* s = own.shard();
     if (s == nullptr || time_ == nullptr)
         return false;
-    s->stamps_send = false;
     return true;
 }
 
@@ -144,10 +160,19 @@ void hub::deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept {
     if (to_ != nullptr)
         to_->deadline_missed(who, late_ns);
 }
-void hub::mailbox_pressure(mailbox_index who, std::uint32_t length, std::uint32_t capacity,
-                           std::uint32_t percent) noexcept {
+void hub::pressure(const mailbox_pressure& what) noexcept {
     if (to_ != nullptr)
-        to_->mailbox_pressure(who, length, capacity, percent);
+        to_->pressure(what);
+}
+void hub::suspended(mailbox_index who, held_reason why) noexcept {
+    count_here(who, hub_layout::suspended + static_cast<std::size_t>(why), 1);
+    if (to_ != nullptr)
+        to_->suspended(who, why);
+}
+void hub::resumed(mailbox_index who) noexcept {
+    count_here(who, hub_layout::resumed, 1);
+    if (to_ != nullptr)
+        to_->resumed(who);
 }
 void hub::pool_exhausted(std::uint32_t refused) noexcept {
     if (to_ != nullptr)
@@ -255,7 +280,10 @@ void hub::feed(metrics_sink& to) const noexcept {
     plain(metric::dequeued, hub_layout::dequeued);
     plain(metric::discarded, hub_layout::discarded);
     feed(to, metric::latency, hub_layout::latency);
-    plain(metric::invoke_runs, hub_layout::runs);
+    std::uint64_t runs = 0;
+    for (std::size_t lane = 0; lane < 3; ++lane)
+        runs += sums_->totals[hub_layout::dispatches + lane];
+    to.counter(info_of(metric::invoke_runs), {}, runs);
     feed(to, metric::invoke_duration, hub_layout::duration);
     labelled(metric::fairness_dispatches, hub_layout::dispatches, 3, lane::cancel);
     plain(metric::fairness_yields, hub_layout::fairness_yields);

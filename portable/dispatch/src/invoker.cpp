@@ -79,11 +79,11 @@ void invoker::default_system(turn& t, system_message& m) noexcept {
         (void)state.request_close();  // the run going on finalizes
         break;
     case system_kind::suspend:
-        t.system().about_to_hold(t.slot_, held_reason::supervision);
+        t.system().about_to_hold(t.slot_, t.self(), held_reason::supervision);
         (void)state.suspend(suspension::supervision);
         break;
     case system_kind::resume:
-        t.system().hub_.resumed(&t.worker_.measured_);
+        t.system().hub_.resumed(t.self());
         (void)state.resume(suspension::supervision);  // the end of the run looks for work
         break;
     default:
@@ -155,7 +155,7 @@ std::uint32_t invoker::run_system(turn& t, std::uint32_t continuations_max) noex
 
 void invoker::fail(turn& t, const failure& why) noexcept {
     // IN-6: held back until supervision decides; the message is consumed.
-    t.system().about_to_hold(t.slot_, held_reason::supervision);
+    t.system().about_to_hold(t.slot_, t.self(), held_reason::supervision);
     (void)t.slot_.state().suspend(suspension::supervision);
     t.worker_.system_.hub_.actor_failed(t.self(), why);
 }
@@ -194,7 +194,7 @@ handled invoker::run_chain(turn& t, envelope& e, const middleware_chain& chain,
 void invoker::defer(turn& t, envelope& e, const handled& why) noexcept {
     t.slot_.put_back(e);
     if (!t.suspended_) {
-        t.system().about_to_hold(t.slot_, held_reason::await_external);
+        t.system().about_to_hold(t.slot_, t.self(), held_reason::await_external);
         (void)t.slot_.state().suspend(suspension::await);
     }
     if (why.what() == handled::kind::failed)
@@ -208,7 +208,7 @@ std::uint32_t invoker::prologue(turn& t) noexcept {
 }
 
 void invoker::refuse_generation(worker& w, slot& s, envelope& e) noexcept {
-    w.system_.hub_.dead_letter(w.system_.slots_.index_of(s).with_generation(e.generation.read()), e,
+    w.system_.hub_.dead_letter(w.system_.slots_.index_of(s).with_generation(e.generation()), e,
                                dead_letter_cause::wrong_generation);
     w.system_.hub_.discarded(&w.measured_, 1);
     w.envelopes_.dispose(e);
@@ -230,15 +230,20 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
             budget.count_continuations(continuations);
         const std::uint32_t generation = s.generation();
         while (envelope* e = s.next_user()) {
-            if (e->generation.read() != generation) [[unlikely]] {
-                refuse_generation(w, s, *e);
-                continue;
-            }
             t.sender_ = e->sender.read();
             bool deferred = false;
-            const handled done = system.watch_.load(std::memory_order_relaxed) == 0
-                                     ? acts->receive(t, s.user_state(), *e)
-                                     : receive_watched(t, *e, deferred);
+            handled done;
+            // Relaxed: a look whether there is a chain at all.
+            if (e->is_plain_for(generation) &&
+                system.chain_.load(std::memory_order_relaxed) == nullptr) [[likely]] {
+                done = acts->receive(t, s.user_state(), *e);
+            } else {
+                if (e->generation() != generation) {
+                    refuse_generation(w, s, *e);
+                    continue;
+                }
+                done = receive_specially(t, *e, deferred);
+            }
             if (!done.is_ok()) [[unlikely]] {
                 if (deferred || done.what() == handled::kind::deferred) {
                     defer(t, *e, done);
@@ -290,9 +295,9 @@ void invoker::end_of_kind(turn& t) noexcept {
         block.time_passed(system.time_->now());
 }
 
-handled invoker::receive_watched(turn& t, envelope& e, bool& deferred) noexcept {
+handled invoker::receive_specially(turn& t, envelope& e, bool& deferred) noexcept {
     actor_scheduler& system = t.worker_.system_;
-    const std::uint32_t flags = e.flags.read();
+    const std::uint32_t flags = e.flags();
     if ((flags & (envelope::has_span | envelope::has_stamp)) != 0) [[unlikely]] {
         if ((flags & envelope::has_stamp) != 0)
             system.hub_.waited(t.worker_.measured_, e.stamp());

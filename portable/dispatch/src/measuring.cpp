@@ -5,20 +5,6 @@
 
 namespace tactus::inline v0 {
 
-void actor_scheduler::set_watch(watch what, bool on) noexcept {
-    // Relaxed: a hint. What it is about comes with an edge of its own.
-    if (on)
-        watch_.fetch_or(what, std::memory_order_relaxed);
-    else
-        watch_.fetch_and(~std::uint32_t{what}, std::memory_order_relaxed);
-}
-
-void actor_scheduler::set_middleware(const middleware_chain* chain) noexcept {
-    const port::lock_guard held(outside_.mutex);
-    chain_.store(chain, installed.release());
-    set_watch(watch_chain, chain != nullptr);
-}
-
 bool actor_scheduler::set_metrics_sink(metrics_sink* sink) noexcept {
     // Not under the lock: who feeds a sink may take its time.
     for (;;) {
@@ -43,7 +29,6 @@ bool actor_scheduler::set_metrics_sink(metrics_sink* sink) noexcept {
         hub_.turn_off_outside();
         (void)hub_.set_sink(nullptr);
     }
-    set_watch(watch_hub, on);
     hub_.lock().unlock();
     return on || sink == nullptr;
 }

@@ -45,7 +45,7 @@ envelope_pool::envelope_pool(const options& o) noexcept
     for (std::uint32_t n = 0; n < o.reserve_for_system; ++n) {
         envelope* e = cache.take();
         TACTUS_CHECK(2, e != nullptr);  // the region cannot hold even these
-        e->flags.write(envelope::from_reserve);
+        e->set_flags(envelope::from_reserve);
         give_for_system(*e);
     }
     cache.flush();
@@ -65,7 +65,7 @@ envelope& envelope_pool::take_for_system() noexcept {
     --reserve_count_;
     if (poisons_)
         unpoison(*e);
-    e->flags.write(envelope::from_reserve);
+    e->set_flags(envelope::from_reserve);
     return *e;
 }
 
@@ -113,14 +113,14 @@ std::uint32_t envelope_pool::reserve_count() noexcept {
 // Everything but the two links: next, and the sender's place.
 void envelope_pool::poison(envelope& e) noexcept {
     port::poison(&e.type, sizeof e.type);
-    port::poison(&e.generation, behind(e.generation, e));
+    port::poison(&e.tag, behind(e.tag, e));
 }
 void envelope_pool::unpoison(envelope& e) noexcept {
     port::unpoison(&e.type, sizeof e.type);
-    port::unpoison(&e.generation, behind(e.generation, e));
+    port::unpoison(&e.tag, behind(e.tag, e));
     // Valgrind takes what was unpoisoned for undefined; an empty envelope says that it is empty.
     e.type.write(nullptr);
-    e.flags.write(0);
+    e.tag.write(0);
 }
 
 }  // namespace tactus::inline v0

@@ -82,7 +82,7 @@ envelope* mailbox_block::next(inbox& in) noexcept {
         return nullptr;
     }
     // The credit of a message that was meant for an earlier life went with that.
-    if (options_.is_bounded() && e->generation.read() == generation_) {
+    if (options_.is_bounded() && e->generation() == generation_) {
         ++owed_;
         if (owed_ >= together_ || gate_.anybody_waits())
             leave(in);

@@ -48,7 +48,7 @@ mailbox_gate::eviction mailbox_gate::evict(inbox& in, std::uint32_t generation) 
     set_aside(in);
     // One that was meant for an earlier life and came late has no credit to hand on.
     envelope* out = aside_.take_first([&](envelope& e) {
-        return e.generation.read() == generation && !(spares && e.type.read()->is_control);
+        return e.generation() == generation && !(spares && e.type.read()->is_control);
     });
     note_aside();
     return {out != nullptr ? entry::entered : entry::full, out};

@@ -366,7 +366,7 @@ TEST(bounded_mailbox, MB7_TC_M28_a_batch_comes_before_what_is_queued) {
         for (std::uint32_t i = 0; i < 3; ++i) {
             stashed[i] = pool.take();
             EXPECT_TRUE(stashed[i]->emplace<number>(number{11 + i}, nullptr));
-            stashed[i]->generation.write(a.generation);
+            stashed[i]->set_generation(a.generation);
         }
         EXPECT_TRUE(rig.run_once());
         EXPECT_TRUE(put_back_result == prepended::done);

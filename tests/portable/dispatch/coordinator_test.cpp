@@ -187,11 +187,15 @@ TEST(coordinator, a_result_suspended_holds_it_back_until_its_condition) {
                 .reason = suspend_reason::rate_limit,
                 .resume_on = &r.until});
         EXPECT_EQ(rig.run(), 0u);
+        EXPECT_EQ(rig.events.last_suspended, a);
+        EXPECT_TRUE(rig.events.last_held == tactus::held_reason::rate_limit);
         const suspension_metrics m = rig->waiting().metrics();
         EXPECT_EQ(m.by_reason[static_cast<unsigned>(suspend_reason::rate_limit)], 1u);
         r.resume(rig);
         EXPECT_EQ(rig.run(), 1u);
         EXPECT_TRUE(tactus_test::journal().is({1}));
+        EXPECT_EQ(rig.events.suspensions, 1u);
+        EXPECT_EQ(rig.events.resumptions, 1u);
     }
 }
 
@@ -224,6 +228,8 @@ TEST(coordinator, a_result_suspended_that_cannot_be_kept_does_not_hold_it_back) 
     const mailbox_index a = drained_with_a_message(rig);
     const resume_condition until = resume_condition::after(duration::from_ns(10));
     report(rig, a, {.outcome = invoke_outcome::suspended, .resume_on = &until});
+    EXPECT_EQ(rig.events.suspensions, 1u);
+    EXPECT_EQ(rig.events.resumptions, 1u);
     EXPECT_EQ(rig.run(), 1u);
     EXPECT_TRUE(tactus_test::journal().is({1}));
 }
@@ -236,6 +242,7 @@ TEST(coordinator, a_result_failed_is_left_to_supervision) {
     EXPECT_EQ(rig.run(), 0u);
     EXPECT_TRUE(tactus_test::journal().is({tactus_test::failed}));
     EXPECT_EQ(rig.events.last_failed, a);
+    EXPECT_TRUE(rig.events.last_held == tactus::held_reason::supervision);
     EXPECT_TRUE(std::string_view(rig.events.last_what) == reported_failure);
     EXPECT_TRUE(rig->resume(a, suspension::supervision));
     EXPECT_EQ(rig.run(), 1u);

@@ -257,7 +257,7 @@ TEST(invoker, an_envelope_for_another_generation_is_a_dead_letter) {
     const worker::binding bound(rig->worker_at(0));
     envelope* e = rig->worker_at(0).envelopes().take();
     ASSERT_TRUE(e->emplace<number>(number{2}, nullptr));
-    e->generation.write(a.generation + 7);
+    e->set_generation(a.generation + 7);
     e->sender.write({});
     EXPECT_EQ(rig.at(a).enqueue(*e), enqueued::accepted);
     rig.tell(a, {3});

@@ -301,7 +301,7 @@ TEST(mailbox_kinds, RG2_a_sender_late_by_a_life_takes_no_credit_of_the_next) {
         envelope_cache pool(rig->envelopes());
         envelope& late = *pool.take();
         EXPECT_TRUE(late.emplace<number>(number{7}, nullptr));
-        late.generation.write(old.generation);
+        late.set_generation(old.generation);
         journal().clear();
         EXPECT_TRUE(s.enqueue(late) == enqueued::accepted);
         EXPECT_EQ(*rig->depth_of(a), 1u);

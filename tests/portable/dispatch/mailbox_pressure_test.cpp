@@ -18,12 +18,14 @@ TEST(mailbox_pressure, TC_M32_at_three_quarters) {
     const mailbox_index a = rig.with(bounded(4, overflow::dead_letter));
     rig.tell(a, {1, 2});
     EXPECT_EQ(rig.events.pressures, 0u);
+    rig.time.advance(duration::from_ms(7));
     rig.tell(a, {3});
     EXPECT_EQ(rig.events.pressures, 1u);
-    EXPECT_TRUE(rig.events.last_pressed == a);
-    EXPECT_EQ(rig.events.last_length, 3u);
-    EXPECT_EQ(rig.events.last_capacity, 4u);
-    EXPECT_EQ(rig.events.last_percent, 75u);
+    EXPECT_TRUE(rig.events.last_pressure.at == rig.time.now());
+    EXPECT_TRUE(rig.events.last_pressure.ref == a);
+    EXPECT_EQ(rig.events.last_pressure.len, 3u);
+    EXPECT_EQ(rig.events.last_pressure.capacity, 4u);
+    EXPECT_EQ(rig.events.last_pressure.percent, 75u);
 }
 // The threshold is the first length for which len * 100 / capacity >= percent.
 TEST(mailbox_pressure, MB5_the_threshold_of_any_capacity_and_percentage) {
@@ -61,7 +63,7 @@ TEST(mailbox_pressure, TC_M33_MB5_once_and_again_after_falling_below_half) {
     EXPECT_EQ(rig.events.pressures, 1u);
     rig.tell(a, {16});
     EXPECT_EQ(rig.events.pressures, 2u);
-    EXPECT_EQ(rig.events.last_length, 6u);
+    EXPECT_EQ(rig.events.last_pressure.len, 6u);
     (void)rig.run();
 }
 // MB-5: while it stays full, once per second at the most.

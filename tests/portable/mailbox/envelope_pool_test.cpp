@@ -63,7 +63,7 @@ TEST(envelope_pool, SQ_5_the_default_reserve_is_ten_and_comes_back_through_a_cac
         e = &pool.take_for_system();
     EXPECT_EQ(pool.reserve_count(), 0u);
     for (std::size_t i = 0; i < reserved.size(); ++i) {
-        EXPECT_NE(reserved[i]->flags.read() & envelope::from_reserve, 0u);
+        EXPECT_NE(reserved[i]->flags() & envelope::from_reserve, 0u);
         if (i % 2 == 0) {
             cache.give(*reserved[i]);
         } else {

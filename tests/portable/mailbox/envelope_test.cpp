@@ -67,7 +67,7 @@ bool lies_inside(std::uint32_t extras) {
     if ((extras & envelope::has_span) != 0) {
         EXPECT_EQ(e.span(), -0x7edc'ba98'7654'3210);
     }
-    EXPECT_EQ(e.flags.read(), extras | (inside ? 0u : std::uint32_t{envelope::boxed}));
+    EXPECT_EQ(e.flags(), extras | (inside ? 0u : std::uint32_t{envelope::boxed}));
     EXPECT_EQ(source.asked, inside ? 0u : 1u);
     e.destroy_payload();
     EXPECT_EQ(lives::ended, 2u);

@@ -96,7 +96,7 @@ private:
             if (!used_[i]) {
                 used_[i] = true;
                 EXPECT_TRUE(all_[i].emplace<ranked>(ranked{0}, nullptr));
-                all_[i].generation.write(generation_);
+                all_[i].set_generation(generation_);
                 return i;
             }
         }
@@ -293,7 +293,7 @@ struct small_gate {
         in.open();
         for (envelope& e : all) {
             EXPECT_TRUE(e.emplace<ranked>(ranked{0}, nullptr));
-            e.generation.write(5);
+            e.set_generation(5);
         }
     }
     void put(std::size_t i) {
@@ -324,7 +324,7 @@ TEST(mailbox_gate, MB1_random_operations_with_evictions) {
 // let one in for nothing, and its credit would be given back twice.
 TEST(mailbox_gate, RG2_a_late_message_of_an_earlier_life_is_not_evicted) {
     small_gate g(bounded(1, overflow::drop_oldest));
-    g.all[0].generation.write(4);
+    g.all[0].set_generation(4);
     (void)g.in.push(g.all[0]);
     g.put(1);
     EXPECT_TRUE(g.gate.enter(5) == entry::full);

@@ -286,7 +286,9 @@ public:
     /// nothing for others: their senders count nothing.
     [[nodiscard]] std::optional<std::uint32_t> depth_of(mailbox_index who) const noexcept;
     /// Replaces the middleware; applies from the next message. Null: none.
-    void set_middleware(const middleware_chain* chain) noexcept;
+    void set_middleware(const middleware_chain* chain) noexcept {
+        chain_.store(chain, installed.release());
+    }
 
     // ---- measuring (OH-1)
 
@@ -403,7 +405,7 @@ private:
     /// Puts a filled envelope into a mailbox that is not gated, or whose gate was passed.
     [[nodiscard]] sent push(worker* w, slot& s, envelope& e) noexcept {
         // Read now: once it is pushed it is somebody else's.
-        const bool timed = (e.flags.read() & envelope::has_deadline) != 0;
+        const bool timed = (e.flags() & envelope::has_deadline) != 0;
         const std::int64_t deadline = timed ? e.deadline() : 0;
         switch (s.enqueue(e)) {
         case enqueued::accepted:
@@ -440,7 +442,7 @@ private:
             failed != sent::accepted) [[unlikely]]
             return failed;
         e.sender.write(o.sender);
-        e.generation.write(to.generation);
+        e.set_generation(to.generation);
         if (extras != 0) [[unlikely]]
             e.set_deadline(o.deadline);
         if (watched_) [[unlikely]]
@@ -463,7 +465,7 @@ private:
         else if (!call_user(emplace).is_ok())
             result = sent::construction_failed;
         if (result != sent::accepted) [[unlikely]] {
-            e.flags.write(0);
+            e.set_flags(0);
             give_envelope(w, e);
         }
         return result;
@@ -525,7 +527,7 @@ private:
             return;
         }
         e->sender.write(o.sender);
-        e->generation.write(to.generation);
+        e->set_generation(to.generation);
         hub_.dead_letter(to, *e, cause);
         dispose(w, *e);
     }
@@ -592,12 +594,8 @@ private:
     void give_slot(slot& s, worker* w) noexcept;
     void note_slots() noexcept;
     bool run_task(worker& w) noexcept;
-    // Apart, so that a run that nobody measures has two looks more and nothing else.
-    [[gnu::noinline]] static void invoke_begins(worker& w) noexcept;
-    [[gnu::noinline]] static void invoke_ends(worker& w, std::uint32_t processed) noexcept;
-
     /// Whoever suspends an actor says so first, for who looks (OH-4).
-    void about_to_hold(slot& s, held_reason why) noexcept;
+    void about_to_hold(slot& s, mailbox_index who, held_reason why) noexcept;
 
     void resume_suspended(mailbox_index who) noexcept override;
     void suspension_limit(mailbox_index who, suspend_limit_action action) noexcept override;
@@ -628,11 +626,6 @@ private:
     // "installed": what the chain refers to happens before a run that uses it.
     static constexpr port::edge installed{"middleware-installed"};
     port::atomic<const middleware_chain*> chain_{nullptr};
-    // What is to be done for each message beside handling it; a hint, for one look instead of
-    // three. Written under the lock of outside_.
-    enum watch : std::uint32_t { watch_trace = 1, watch_chain = 2, watch_hub = 4 };
-    port::atomic<std::uint32_t> watch_{0};
-    void set_watch(watch what, bool on) noexcept;
     port::atomic<std::uint32_t> phase_{0};
     port::atomic<std::uint32_t> failed_tasks_{0};
     port::atomic<std::uint32_t> dropped_tasks_{0};

@@ -293,6 +293,7 @@ private:
     void end_idling(worker_lanes& w) noexcept;
     void end_search(worker_lanes& w) noexcept;
     [[nodiscard]] bool time_unkept() const noexcept;
+    void about_to_hold(slot& s, mailbox_index who, held_reason why) noexcept;
     void carry_out(slot& s, mailbox_index index, const invoke_result& result) noexcept;
     [[nodiscard]] slot* next_urgent(worker_lanes& w, bool cancel_allowed) noexcept;
     [[nodiscard]] slot* next_cancel(worker_lanes& w) noexcept;

@@ -11,6 +11,7 @@
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/mailbox/envelope.hpp>
 #include <tactus/mailbox/system_message.hpp>
+#include <tactus/time/instant.hpp>
 
 namespace tactus::inline v0 {
 
@@ -31,6 +32,15 @@ enum class dead_letter_cause : std::uint8_t {
 };
 inline constexpr std::size_t dead_letter_cause_count = 12;
 [[nodiscard]] const char* name_of(dead_letter_cause cause) noexcept;
+
+/// MB-5.
+struct mailbox_pressure {
+    mailbox_index ref;
+    std::uint32_t len;
+    std::uint32_t capacity;
+    std::uint32_t percent;
+    instant at;  // 0 where there is no clock
+};
 
 /// User code that is called beside handlers; see guarded_user.hpp.
 enum class user_code : std::uint8_t {
@@ -61,14 +71,15 @@ public:
     virtual void actor_failed(mailbox_index who, const failure& why) noexcept = 0;
     /// LN-9: a timed mailbox came to run later than its deadline.
     virtual void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept = 0;
-    /// MB-5: a bounded mailbox is filling up; `percent` of `capacity`.
-    virtual void mailbox_pressure(mailbox_index who, std::uint32_t length, std::uint32_t capacity,
-                                  std::uint32_t percent) noexcept {
+    /// MB-5: a bounded mailbox is filling up.
+    virtual void pressure(const mailbox_pressure& what) noexcept { (void)what; }
+    /// OH-1: an actor is about to be held back. Beside what the layer above does itself.
+    virtual void suspended(mailbox_index who, held_reason why) noexcept {
         (void)who;
-        (void)length;
-        (void)capacity;
-        (void)percent;
+        (void)why;
     }
+    /// One reason to hold it back is gone.
+    virtual void resumed(mailbox_index who) noexcept { (void)who; }
     /// MB-11: no envelope, or no memory for a large payload, for `refused` messages since this was
     /// last said; at most once per second (once, where there is no clock). Each of them is told to
     /// its sender, or comes by message_lost.

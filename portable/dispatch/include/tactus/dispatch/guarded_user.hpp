@@ -147,7 +147,8 @@ private:
     user_calls calls_;
 };
 
-/// The functions of kernel_events; mailbox_pressure and pool_exhausted may be left out.
+/// The functions of kernel_events; pressure, suspended, resumed and
+/// pool_exhausted may be left out.
 template <class User>
 class kernel_events_of final : public kernel_events {
 public:
@@ -174,10 +175,17 @@ public:
     void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override {
         calls_([&] { user_.deadline_missed(who, late_ns); });
     }
-    void mailbox_pressure(mailbox_index who, std::uint32_t length, std::uint32_t capacity,
-                          std::uint32_t percent) noexcept override {
-        if constexpr (requires { user_.mailbox_pressure(who, length, capacity, percent); })
-            calls_([&] { user_.mailbox_pressure(who, length, capacity, percent); });
+    void pressure(const mailbox_pressure& what) noexcept override {
+        if constexpr (requires { user_.pressure(what); })
+            calls_([&] { user_.pressure(what); });
+    }
+    void suspended(mailbox_index who, held_reason why) noexcept override {
+        if constexpr (requires { user_.suspended(who, why); })
+            calls_([&] { user_.suspended(who, why); });
+    }
+    void resumed(mailbox_index who) noexcept override {
+        if constexpr (requires { user_.resumed(who); })
+            calls_([&] { user_.resumed(who); });
     }
     void pool_exhausted(std::uint32_t refused) noexcept override {
         if constexpr (requires { user_.pool_exhausted(refused); })

@@ -8,9 +8,10 @@
 // none takes a lock. Who collects sums them up.
 //
 // What costs nothing per message (MB-8, PF-13): a run's sends and messages are counted by the run
-// anyway, so the hooks "enqueued" and "dequeued" are told at its end how many. One send in 256 of a
-// worker is stamped with the time; its receiver makes the wait time of that. One run in 256 is
-// timed.
+// anyway, so the hooks "enqueued" and "dequeued" are told at its end how many. After every 256
+// messages a worker handled, its next run is a sample: it is timed, and the first message it sends
+// is stamped with the time, of which the receiver makes the wait time; so is every 256th message of
+// a run that sends many. Runs are the dispatches that certificates count.
 //
 // A shard stays once it was made, until the system ends: a hook that began before the sink was
 // removed still writes there.
@@ -43,14 +44,13 @@ struct hub_layout {
     // Where each hook counts.
     static constexpr std::size_t enqueued = 0;
     static constexpr std::size_t dequeued = 1;
-    static constexpr std::size_t runs = 2;
-    static constexpr std::size_t discarded = 3;
-    static constexpr std::size_t resumed = 4;
-    static constexpr std::size_t escalated = 5;
-    static constexpr std::size_t executor_rejected = 6;
-    static constexpr std::size_t deadline_misses = 7;
-    static constexpr std::size_t system_dead_letters = 8;
-    static constexpr std::size_t dispatches = 9;  // by lane
+    static constexpr std::size_t discarded = 2;
+    static constexpr std::size_t resumed = 3;
+    static constexpr std::size_t escalated = 4;
+    static constexpr std::size_t executor_rejected = 5;
+    static constexpr std::size_t deadline_misses = 6;
+    static constexpr std::size_t system_dead_letters = 7;
+    static constexpr std::size_t dispatches = 8;  // by lane
     static constexpr std::size_t fairness_yields = dispatches + 3;
     static constexpr std::size_t exceedances = fairness_yields + 1;
     static constexpr std::size_t suspended = exceedances + 1;  // by reason
@@ -87,8 +87,8 @@ struct alignas(2 * port::cache_line) hub_shard : hub_layout {
     hub_count max_streak;
 
     // The worker's own.
-    bool times_run = false;    // the run going on, or the next
-    bool stamps_send = false;  // the first of the next run
+    std::int32_t until_sample = 0;  // messages; 0 and below: the run going on is one, or the next
+    bool times_run = false;         // the run going on
     instant begun;
 
     hub_shard* next = nullptr;  // under the hub's lock
@@ -124,7 +124,18 @@ private:
     port::atomic<Shard*> at_{nullptr};
     Shard* made_ = nullptr;  // under the hub's lock
 };
-using hub_place = shard_place<hub_shard>;
+
+/// A worker's.
+class hub_place : public shard_place<hub_shard> {
+public:
+    /// The worker's thread: the next run is a sample.
+    [[nodiscard]] bool samples_next() const noexcept { return samples_next_; }
+
+private:
+    friend class hub;
+
+    bool samples_next_ = false;
+};
 
 class hub final : public kernel_events {
 public:
@@ -142,31 +153,20 @@ public:
 
     // ---- hooks of a run; the worker's thread
 
-    /// Before a run; `lanes` has counted what was sent since the last one.
-    void invoke_begins(hub_place& own, worker_lanes& lanes) noexcept {
-        hub_shard* s = own.shard();
-        if (s == nullptr)
+    /// "invoke begin", of a run that is a sample: it is timed, and the first message it sends is
+    /// stamped.
+    void begin_sample(hub_place& own, worker_lanes& lanes) noexcept;
+    /// After a run that handled `processed` messages; `lanes` has counted what was sent since the
+    /// last one.
+    void invoke_ends(hub_shard& s, hub_place& own, worker_lanes& lanes,
+                     std::uint32_t processed) noexcept {
+        s.until_sample -= static_cast<std::int32_t>(processed);
+        if (s.until_sample <= 0) [[unlikely]] {
+            end_sample(s, own, lanes, processed);
             return;
-        if (const std::uint32_t loose = lanes.sent(); loose != 0) [[unlikely]]
-            s->add(hub_layout::enqueued, loose);
-        lanes.begin_sends(s->stamps_send);
-        if (s->times_run) [[unlikely]]
-            s->begun = time_->now();
-    }
-    /// After a run that handled `processed` messages.
-    void invoke_ends(hub_place& own, worker_lanes& lanes, std::uint32_t processed) noexcept {
-        hub_shard* s = own.shard();
-        if (s == nullptr)
-            return;
-        const hub_count::number before = s->values[hub_layout::enqueued].read();
-        const hub_count::number after = before + lanes.sent();
-        s->values[hub_layout::enqueued].write(after);
-        s->add(hub_layout::dequeued, processed);
-        const hub_count::number run = s->values[hub_layout::runs].read() + 1;
-        s->values[hub_layout::runs].write(run);
-        const bool stamp = ((before ^ after) & ~hub_count::number{sample_interval - 1}) != 0;
-        if (stamp || s->times_run || run % sample_interval == 0) [[unlikely]]
-            sample(*s, lanes, stamp);
+        }
+        s.add(hub_layout::enqueued, lanes.sends());
+        s.add(hub_layout::dequeued, processed);
     }
     /// A worker has nothing to do, or has done something else: what it sent meanwhile.
     void between_runs(hub_place& own, worker_lanes& lanes) noexcept;
@@ -191,10 +191,6 @@ public:
 
     // ---- hooks of actors and executors
 
-    void suspended(hub_place* own, held_reason why) noexcept {
-        count(own, hub_layout::suspended + static_cast<std::size_t>(why), 1);
-    }
-    void resumed(hub_place* own) noexcept { count(own, hub_layout::resumed, 1); }
     void executor_rejected() noexcept { count(nullptr, hub_layout::executor_rejected, 1); }
 
     // ---- hooks that others hear of, too
@@ -208,8 +204,9 @@ public:
                         std::size_t user_drained) noexcept override;
     void actor_failed(mailbox_index who, const failure& why) noexcept override;
     void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override;
-    void mailbox_pressure(mailbox_index who, std::uint32_t length, std::uint32_t capacity,
-                          std::uint32_t percent) noexcept override;
+    void pressure(const mailbox_pressure& what) noexcept override;
+    void suspended(mailbox_index who, held_reason why) noexcept override;
+    void resumed(mailbox_index who) noexcept override;
     void pool_exhausted(std::uint32_t refused) noexcept override;
     void user_code_failed(user_code where, const failure& why) noexcept override;
     /// Somebody wants to see dead letters, not only their number.
@@ -250,7 +247,8 @@ private:
     void feed(metrics_sink& to, metric what, std::size_t first) const noexcept;
     template <class Shard>
     [[nodiscard]] bool place(shard_place<Shard>& at) noexcept;
-    void sample(hub_shard& s, const worker_lanes& lanes, bool stamp) noexcept;
+    void end_sample(hub_shard& s, hub_place& own, worker_lanes& lanes,
+                    std::uint32_t processed) noexcept;
     static void copy_certificate(hub_shard& s, const worker_lanes& lanes) noexcept;
     void count(hub_place* own, std::size_t what, std::size_t n) noexcept;
     void count_here(mailbox_index who, std::size_t what, std::size_t n) noexcept;

@@ -46,10 +46,10 @@ private:
                                            bool& deferred) noexcept;
     static void defer(turn& t, envelope& e, const handled& why) noexcept;
     static void fail(turn& t, const failure& why) noexcept;
-    /// Handles a message that somebody wants to know of, or that passes middleware. Apart, so that
-    /// one look decides for all others.
-    [[nodiscard]] [[gnu::noinline]] static handled receive_watched(turn& t, envelope& e,
-                                                                   bool& deferred) noexcept;
+    /// Handles a message that somebody wants to know of, that passes middleware, or is not plain in
+    /// another way. Apart, so that two looks decide for all others.
+    [[nodiscard]] [[gnu::noinline]] static handled receive_specially(turn& t, envelope& e,
+                                                                     bool& deferred) noexcept;
     /// Requires: has_span.
     static void trace(tracer& to, envelope& e, mailbox_index self) noexcept;
     static std::uint32_t prologue(turn& t) noexcept;

@@ -105,11 +105,11 @@ public:
     /// The message counted last was refused.
     void uncount_send() noexcept { --sends_; }
     void reset_sends() noexcept { sends_ = 0; }
-    /// As reset_sends; when `armed`, the next send is one that counted_send is called for. It then
-    /// begins where the run's share of sends is not touched (see invoker).
-    void begin_sends(bool armed) noexcept {
-        armed_ = armed;
-        sends_ = armed ? look_interval - 1 : 0;
+    /// As reset_sends, and the next send is one that counted_send is called for. It begins where
+    /// the run's share of sends is not touched (see invoker).
+    void arm() noexcept {
+        armed_ = true;
+        sends_ = look_interval - 1;
     }
     [[nodiscard]] std::uint32_t sends() const noexcept { return sends_; }
     /// DT-4: the streams of what runs here. Owner only; scheduling is drawn from by the
@@ -121,7 +121,7 @@ public:
     /// The lane of the last dispatch, as schedule certificates number it; of those alone that did
     /// not go the short way. Parity mode has no short way.
     [[nodiscard]] std::uint8_t last_lane() const noexcept { return last_lane_; }
-    /// How many have been sent since the last reset_sends or begin_sends; and not armed any more.
+    /// How many have been sent since the last reset_sends or arm; and not armed any more.
     [[nodiscard]] std::uint32_t sent() noexcept {
         const std::uint32_t n = armed_ ? 0 : sends_;
         armed_ = false;
@@ -176,7 +176,7 @@ private:
     bool new_deadline_ = false;   // owes_time: the timekeeper there is does not know of it
     suggestion suggestion_;
     std::uint32_t sends_ = 0;  // in the run going on
-    bool armed_ = false;       // see begin_sends
+    bool armed_ = false;       // see arm
     fresh_stack fresh_;
     fresh_stack later_;
     fairness_certificate certificate_;

@@ -53,7 +53,7 @@ public:
             if (fits<M>(extras)) [[likely]] {
                 ::new (static_cast<void*>(&inside_)) M(std::forward<From>(value));
                 type.write(&message_type_of<M>);
-                flags.write(extras);
+                set_flags(extras);
                 return true;
             }
         }
@@ -66,7 +66,7 @@ public:
         const box b{std::exchange(unused.block, nullptr), source};
         std::memcpy(&inside_, &b, sizeof b);
         type.write(&message_type_of<M>);
-        flags.write(extras | boxed);
+        set_flags(extras | boxed);
         return true;
     }
 
@@ -77,8 +77,7 @@ public:
         ::new (static_cast<void*>(&inside_)) M(std::forward<From>(value));
         type.write(&message_type_of<M>);
         sender.write(from);
-        generation.write(of_generation);
-        flags.write(0);
+        tag.write(of_generation);
     }
 
     template <message M>
@@ -87,7 +86,7 @@ public:
     }
 
     [[nodiscard]] void* payload() noexcept {
-        if ((flags.read() & boxed) == 0) [[likely]]
+        if ((flags() & boxed) == 0) [[likely]]
             return &inside_;
         return outside().block;
     }
@@ -106,7 +105,7 @@ public:
     /// inside, without extras, and fits<M>(has_stamp).
     void set_stamp(std::int64_t at) noexcept {
         store_extra(inside_size - 8, at);
-        flags.write(has_stamp);
+        set_flags(has_stamp);
     }
     /// Requires: has_stamp.
     [[nodiscard]] std::int64_t stamp() const noexcept { return load_extra(inside_size - 8); }
@@ -117,7 +116,7 @@ public:
     /// Ends the payload's life. The envelope is empty afterwards.
     void destroy_payload() noexcept {
         const message_type* t = type.read();
-        const std::uint32_t f = flags.read();
+        const std::uint32_t f = flags();
         if (t->destroy == nullptr && (f & boxed) == 0) [[likely]]
             return;
         destroy_slowly(*t, f);
@@ -126,10 +125,27 @@ public:
     port::plain<envelope*> next;
     port::plain<const message_type*> type;
     port::plain<mailbox_index> sender;
-    port::plain<std::uint32_t> generation;
-    port::plain<std::uint32_t> flags;
+    port::plain<std::uint64_t> tag;  // flags above, generation below
+
+    [[nodiscard]] std::uint32_t generation() const noexcept {
+        return static_cast<std::uint32_t>(tag.read());
+    }
+    void set_generation(std::uint32_t n) noexcept { tag.write(tag_of(n, flags())); }
+    [[nodiscard]] std::uint32_t flags() const noexcept {
+        return static_cast<std::uint32_t>(tag.read() >> 32U);
+    }
+    void set_flags(std::uint32_t f) noexcept { tag.write(tag_of(generation(), f)); }
+    /// Meant for this life, inside, and with no extras: one look for what nearly all are.
+    [[nodiscard]] bool is_plain_for(std::uint32_t of_generation) const noexcept {
+        return tag.read() == of_generation;
+    }
 
 private:
+    [[nodiscard]] static constexpr std::uint64_t tag_of(std::uint32_t generation,
+                                                        std::uint32_t flags) noexcept {
+        return (std::uint64_t{flags} << 32U) | generation;
+    }
+
     struct box {
         void* block;
         memory_source* source;

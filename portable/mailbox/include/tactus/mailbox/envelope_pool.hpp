@@ -92,7 +92,7 @@ public:
 
     /// Takes back an empty envelope.
     void give(envelope& e) noexcept {
-        if ((e.flags.read() & envelope::from_reserve) != 0) [[unlikely]] {
+        if ((e.flags() & envelope::from_reserve) != 0) [[unlikely]] {
             pool_->give_for_system(e);
             return;
         }
