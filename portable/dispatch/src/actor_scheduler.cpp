@@ -133,6 +133,7 @@ std::expected<dispatcher*, const char*> actor_scheduler::add_dispatcher(
     o.timers = nullptr;  // the first one runs them
     o.waiting = &suspensions_;
     o.events = &hub_;
+    o.timekeeper = &first_.order();
     o.number = dispatcher_count_;
     auto* d = make<dispatcher>(memory_, *this, o);
     if (hub_.on()) {
@@ -237,8 +238,9 @@ void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index
 }
 
 bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {
-    worker* w = own_worker();
-    slot* s = slots_.find(to);
+    const caller c(*this);
+    worker* w = c.own();
+    slot* s = c.gone() ? nullptr : slots_.find(to);
     // LN-8; read now, since the node is its receiver's from the push on. The slot's priority is
     // read later, by who has won the right to.
     const bool terminates = m.kind == system_kind::terminate;
@@ -279,7 +281,7 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
         return std::unexpected(
             spawn_error{spawn_error::kind::shutting_down, "the system is shutting down"});
     if (on_spawn_ != nullptr) {
-        if (const char* reason = on_spawn_->spawning({&acts, o.priority}))
+        if (const char* reason = on_spawn_->spawning({acts, o}))
             return std::unexpected(spawn_error{spawn_error::kind::refused, reason});
     }
     if (dispatcher_at(o.dispatcher) == nullptr)
@@ -305,16 +307,21 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
         return std::unexpected(*refused);
     }
     s->set_behaviour(&acts);
+    const std::int64_t us = time_ != nullptr ? o.deadline.ns() / 1'000 : 0;
+    constexpr std::int64_t us_max = std::numeric_limits<std::uint32_t>::max();
+    s->deadline_us.store(us <= 0 ? (o.deadline > duration::zero() && time_ != nullptr ? 1U : 0U)
+                         : us < us_max ? static_cast<std::uint32_t>(us)
+                                       : static_cast<std::uint32_t>(us_max),
+                         std::memory_order_relaxed);  // ordered by opening the mailbox
     s->set_traits(o.priority, true, static_cast<std::uint8_t>(o.dispatcher));
     return s;
 }
 
 void actor_scheduler::note_slots() noexcept {
-    // Under the lock of outside_, as begin_stop. Raised only: nobody can have a reference to a slot
-    // before this.
+    // Under the lock of outside_, as begin_stop. Raised only.
     const std::uint32_t count = slots_.constructed_count();
     if (phase() == system_phase::running && slot_limit_.load(std::memory_order_relaxed) < count)
-        slot_limit_.store(count, std::memory_order_relaxed);
+        slot_limit_.store(count, slots_made.release());
 }
 
 mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
@@ -382,7 +389,8 @@ std::uint32_t actor_scheduler::live_count() const noexcept {
 }
 
 bool actor_scheduler::stop(mailbox_index who) noexcept {
-    slot* s = slots_.find(who);
+    const caller c(*this);
+    slot* s = c.gone() ? nullptr : slots_.find(who);
     if (s == nullptr)
         return false;
     switch (s->state().request_close(state_word::life_of(who.generation))) {
@@ -406,7 +414,10 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
                    const suspend_limit& limit) noexcept {
     system().about_to_hold(slot_, self(), held_by(reason));
     // Held back first: whoever ends it finds it so.
-    (void)slot_.state().suspend(suspension::await);
+    if (!slot_.state().try_suspend(suspension::await)) {
+        system().hub_.resumed(self());
+        return false;
+    }
     const suspension_added how = system().suspensions_.add(self(), reason, until, limit);
     if (how == suspension_added::refused) {
         (void)slot_.state().resume(suspension::await);
@@ -419,7 +430,17 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
     if (how == suspension_added::earliest)
         system().first_.order().deadline_added(worker_.dispatcher_number_ == 0 ? &worker_.lanes_
                                                                                : nullptr);
+    // Room may have come up since the message was refused, and nobody waited for it then.
+    if (until.on == resume_condition::kind::when_capacity_available &&
+        worker_.refused_by_.valid() && system().has_room(worker_.refused_by_))
+        (void)system().suspensions_.capacity_available();
     return true;
+}
+
+bool actor_scheduler::has_room(mailbox_index who) noexcept {
+    slot* s = slots_.find(who);
+    mailbox_block* block = s != nullptr ? s->gated() : nullptr;
+    return block == nullptr || block->gate().has_room(who.generation);
 }
 
 void actor_scheduler::about_to_hold(slot& s, mailbox_index who, held_reason why) noexcept {
@@ -428,20 +449,32 @@ void actor_scheduler::about_to_hold(slot& s, mailbox_index who, held_reason why)
 }
 
 bool actor_scheduler::suspend(mailbox_index who, suspension why) noexcept {
-    slot* s = slots_.find(who);
+    const caller c(*this);
+    slot* s = c.gone() ? nullptr : slots_.find(who);
     if (s == nullptr)
         return false;
     about_to_hold(
         *s, who,
         why == suspension::supervision ? held_reason::supervision : held_reason::user_defined);
-    (void)s->state().suspend(why, state_word::life_of(who.generation));
-    return true;
+    if (s->state().try_suspend(why, state_word::life_of(who.generation)))
+        return true;
+    hub_.resumed(who);
+    return false;
 }
 
 bool actor_scheduler::resume(mailbox_index who, suspension why) noexcept {
-    slot* s = slots_.find(who);
+    const caller c(*this);
+    slot* s = c.gone() ? nullptr : slots_.find(who);
     if (s == nullptr)
         return false;
+    // One way to end a wait is enough: what it waited for must not end another.
+    if (why == suspension::await)
+        (void)suspensions_.forget_beyond(who, s->state().suspend_count(why));
+    return let_go(*s, who, why);
+}
+
+bool actor_scheduler::let_go(slot& s_, mailbox_index who, suspension why) noexcept {
+    slot* s = &s_;
     hub_.resumed(who);
     if (s->state().resume(why, state_word::life_of(who.generation))) {
         if (s->offer_work())
@@ -455,7 +488,8 @@ bool actor_scheduler::resume(mailbox_index who, suspension why) noexcept {
 }
 
 void actor_scheduler::resume_suspended(mailbox_index who) noexcept {
-    (void)resume(who, suspension::await);
+    if (slot* s = slots_.find(who))
+        (void)let_go(*s, who, suspension::await);
 }
 
 void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action action) noexcept {
@@ -507,8 +541,15 @@ bool actor_scheduler::run_one(worker& w) noexcept {
     w.lanes_.reset_sends();  // what is made ready from here on is nobody's to keep back
     w.home_.order().publish(w.lanes_);
     if (!w.home_.order().end_run(*s, w.kept_, result)) [[unlikely]]
-        invoker::finalize(*this, &w, *s);
+        end_actor(w, *s);
     return true;
+}
+
+void actor_scheduler::end_actor(worker& w, slot& s) noexcept {
+    invoker::finalize(*this, &w, s);
+    // A destructor may have sent; so may a task.
+    w.lanes_.reset_sends();
+    w.home_.order().publish(w.lanes_);
 }
 
 bool actor_scheduler::run_task(worker& w) noexcept {
@@ -520,6 +561,8 @@ bool actor_scheduler::run_task(worker& w) noexcept {
         failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
     if (w.measured_.on())
         hub_.between_runs(w.measured_, w.lanes_);
+    w.lanes_.reset_sends();
+    w.home_.order().publish(w.lanes_);
     return true;
 }
 

@@ -213,6 +213,23 @@ slot* coordinator::next_ready(worker_lanes& w) noexcept {
     return w.shared_ ? steal(w) : nullptr;
 }
 
+slot* coordinator::others_turn(worker_lanes& w) noexcept {
+    w.next_streak_ = 0;
+    if (w.shared_ && !w.fresh_.empty() && idle_.anybody())
+        share_fresh(w);
+    slot* s = first_current(w, [&] { return w.ring_.pop(); });
+    if (s == nullptr)
+        s = first_current(w,
+                          [&] { return w.fresh_.empty() ? lane_entry{} : w.fresh_.pop_oldest(); });
+    if (s == nullptr && w.is(worker_lanes::local_keyed))
+        s = first_current(w, [&] { return w.keyed_.pop(lane::ready); });
+    if (s == nullptr)
+        s = first_current(w, [&] { return w.pinned_.pop(lane::ready); });
+    if (s == nullptr)
+        s = first_current(w, [&] { return global_.pop(lane::ready); });
+    return s;
+}
+
 slot* coordinator::next_global(worker_lanes& w) noexcept {
     slot* s = first_current(w, [&] { return global_.pop(lane::ready); });
     return s == nullptr ? nullptr : dispatched(s, w, lane::ready);
@@ -281,10 +298,16 @@ slot* coordinator::steal_from(worker_lanes& other, worker_lanes& w) noexcept {
         return first;
     if (visits(w))
         return first_current(w, [&] { return other.keyed_.try_pop(lane::ready); });
-    for (std::uint32_t n = 0; n < steal_batch_; ++n) {
+    // LN-5: half, at most a batch; what was left behind is not counted.
+    for (auto n = other.keyed_.try_share(steal_batch_); n > 0;) {
         const lane_entry e = other.keyed_.try_pop(lane::ready);
         if (!e.valid())
             break;
+        if (stale(e)) {
+            ++w.stale_count_;
+            continue;
+        }
+        --n;
         if (first == nullptr)
             first = claim(e, w);
         else

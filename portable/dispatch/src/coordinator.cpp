@@ -21,6 +21,8 @@ coordinator::coordinator(const options& o) noexcept
       load_(o.load),
       events_(o.events),
       tasks_(o.tasks),
+      timekeeper_(o.timekeeper != nullptr ? *o.timekeeper : *this),
+      number_(o.number),
       worker_capacity_(o.worker_count),
       cancel_streak_limit_(o.cancel_streak_limit > 0 ? o.cancel_streak_limit : 1),
       timed_streak_limit_(o.mode == lane_mode::standard
@@ -66,11 +68,10 @@ void coordinator::set_visitor(worker_lanes& w) noexcept {
 
 bool coordinator::register_ready(mailbox_index index) noexcept {
     slot* s = slots_.find(index);
-    if (s == nullptr)
+    if (s == nullptr || s->dispatcher_number() != number_)
         return false;
     if (s->has_system_messages() && s->state().request_schedule(schedule_hint::system)) {
-        push({slots_.number_of(*s), ticket::issue(s->ticket(), lane::cancel)}, nullptr,
-             {lane::cancel, s->priority(), 0});
+        submit(*s, nullptr, {lane::cancel, s->priority(), 0});
         return true;
     }
     if (!s->state().request_schedule(schedule_hint::user))
@@ -147,7 +148,7 @@ void coordinator::carry_out(slot& s, mailbox_index index, const invoke_result& r
             s.waits = true;
         }
         if (how == suspension_added::earliest)
-            deadline_added(nullptr);
+            timekeeper_.deadline_added(nullptr);
         break;
     }
     case invoke_outcome::failed:
@@ -212,7 +213,8 @@ void coordinator::submit(slot& s, worker_lanes* from, const lane_place& place) n
         submit_ready(s, from);
         return;
     }
-    push({slots_.number_of(s), ticket::issue(s.ticket(), place.where)}, from, place);
+    const bool highest = place.priority == highest_priority;
+    push({slots_.number_of(s), ticket::issue(s.ticket(), place.where, highest)}, from, place);
 }
 
 // LN-3: a system message may have come between winning the scheduled bit and the ticket; its sender
@@ -324,6 +326,9 @@ void coordinator::push_fresh(lane_entry e, worker_lanes& w) noexcept {
         if (w.shared_)
             made_work();
     }
+    // Who has nothing to do need not wait for the end of this run.
+    if (w.shared_ && !w.fresh_.empty() && idle_.anybody()) [[unlikely]]
+        push_ring(w.fresh_.pop_oldest(), w);
     w.fresh_.push(e);
 }
 
@@ -352,10 +357,11 @@ void coordinator::requeue(slot& s, worker_lanes* from) noexcept {
 void coordinator::promote(slot& s, worker_lanes* from, std::uint8_t at_least) noexcept {
     // One that waits in cancel keeps its place unless its priority rises (LN-3).
     const std::uint8_t own = s.priority();
-    const std::uint32_t t = ticket::promote(s.ticket(), at_least > own);
+    const std::uint8_t priority = own > at_least ? own : at_least;
+    const std::uint32_t t = ticket::promote(s.ticket(), priority == highest_priority);
     if (t == 0)
         return;
-    push({slots_.number_of(s), t}, from, {lane::cancel, own > at_least ? own : at_least, 0});
+    push({slots_.number_of(s), t}, from, {lane::cancel, priority, 0});
 }
 
 bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& result) noexcept {
@@ -367,8 +373,14 @@ bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& resu
         requeue(s, from);
         return true;
     }
-    switch (s.end_run(!s.held.empty())) {
+    const bool holds = !s.held.empty();
+    switch (s.end_run(holds)) {
     case enqueued::accepted:
+        // Supervision may have let it go before the run ended, and found it scheduled: what it held
+        // back goes on, although the actor awaits. Who lets it go later finds it idle.
+        if (holds && s.state().suspend_count(suspension::supervision) == 0 &&
+            s.state().request_schedule(schedule_hint::system))
+            submit(s, from, {lane::cancel, s.priority(), 0});
         return true;
     case enqueued::submit:
         requeue(s, from);
@@ -386,7 +398,8 @@ bool coordinator::has_work(const worker_lanes* w) const noexcept {
         return parity_has_work(w);
     if (!global_.empty() || (tasks_ != nullptr && !tasks_->empty()))
         return true;
-    if (w != nullptr && (w->next_.valid() || !w->fresh_.empty() || !w->pinned_.empty()))
+    if (w != nullptr &&
+        (w->next_.valid() || !w->fresh_.empty() || !w->later_.empty() || !w->pinned_.empty()))
         return true;
     for (std::uint32_t i = 0; i < worker_count_; ++i) {
         const worker_lanes& other = *workers_[i];

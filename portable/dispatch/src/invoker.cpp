@@ -48,28 +48,34 @@ private:
         time_ = w.system_.time_;
         if (time_ == nullptr)
             return;
+        const instant now = time_->now();
+        // The first 300 are free; then a look every 64. An explicit throughput is exact.
+        if (w.home_.throughput() == 0)
+            until_long_ = now + duration::from_ms(1);
         if (w.home_.has_throughput_deadline()) {
-            until_ = time_->now() + w.home_.throughput_deadline();
-            interval_ = 1;
-        } else {
-            // The first 300 are free; then a look every 64.
-            until_ = time_->now() + duration::from_ms(1);
-            interval_ = clock_interval;
-            until_left_ = left_ - share_min;
+            until_ = now + w.home_.throughput_deadline();
+            every_ = 1;
         }
     }
-    [[nodiscard]] [[gnu::noinline]] bool in_time() const noexcept {
-        if (left_ > until_left_ || left_ % interval_ != 0)
+    [[nodiscard]] [[gnu::noinline]] bool in_time() noexcept {
+        if (--until_look_ != 0 && every_ != 1)
             return true;
-        return time_->now() < until_;
+        const instant now = time_->now();
+        if (until_look_ == 0) {
+            until_look_ = clock_interval;
+            if (now >= until_long_)
+                return false;
+        }
+        return now < until_;
     }
 
     std::uint32_t left_ = share_min;
     std::uint32_t sends_max_ = 0;
-    const clock* time_ = nullptr;  // null: not looked at
-    instant until_;
-    std::uint32_t interval_ = 1;
-    std::uint32_t until_left_ = 0xffff'ffff;  // looked at from here on
+    const clock* time_ = nullptr;            // null: not looked at
+    instant until_ = instant::never();       // the explicit deadline
+    instant until_long_ = instant::never();  // of runs beyond share_min
+    std::uint32_t until_look_ = share_min;   // messages
+    std::uint32_t every_ = 0;                // 1: a look after each
 };
 
 void invoker::default_system(turn& t, system_message& m) noexcept {
@@ -286,6 +292,9 @@ void invoker::end_of_kind(turn& t) noexcept {
     actor_scheduler& system = t.worker_.system_;
     // Credits that were kept: the next run may be far away.
     block.settle(t.slot_.senders_inbox());
+    // CO-4: who waits for room anywhere tries again.
+    if (system.suspensions_.wants_room()) [[unlikely]]
+        (void)system.suspensions_.capacity_available();
     // RG-4: a queue that cannot go on ends its actor.
     if (const char* why = block.queue().broken())
         system.mailbox_failed(t.self(), {why, nullptr});

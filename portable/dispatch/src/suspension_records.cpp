@@ -133,6 +133,18 @@ std::uint32_t suspension_records::of_actor(mailbox_index who) const noexcept {
     return at;
 }
 
+suspension_records::of_one suspension_records::all_of(mailbox_index who) const noexcept {
+    of_one found{0, none};
+    for (std::uint32_t at = bucket_of(who); at != none; at = nodes_[at].actor.next) {
+        if (!(nodes_[at].record.who == who))
+            continue;
+        ++found.count;
+        if (found.oldest == none || nodes_[at].number < nodes_[found.oldest].number)
+            found.oldest = at;
+    }
+    return found;
+}
+
 std::uint32_t suspension_records::oldest(resume_condition::kind on,
                                          std::uint64_t key) const noexcept {
     std::uint32_t at = bucket_of(on, key);

@@ -48,10 +48,14 @@ suspension_added suspensions::add(mailbox_index who, suspend_reason reason,
     ++metrics_.by_reason[static_cast<std::size_t>(reason)];
     if (r.due_ns != suspension_record::no_deadline)
         timed_count_.store(records_.timed_count(), timed.seq_cst());
+    if (r.on == resume_condition::kind::when_capacity_available)
+        room_count_.fetch_add(1, std::memory_order_relaxed);  // published by the gate
     return records_.earliest() == at ? suspension_added::earliest : suspension_added::kept;
 }
 
 void suspensions::remove(std::uint32_t at) noexcept {
+    if (records_[at].on == resume_condition::kind::when_capacity_available)
+        room_count_.fetch_sub(1, std::memory_order_relaxed);
     records_.remove(at);
     // Relaxed: seen too high, it only makes somebody look in vain.
     timed_count_.store(records_.timed_count(), std::memory_order_relaxed);
@@ -106,6 +110,15 @@ bool suspensions::forget(mailbox_index who) noexcept {
     if (at == suspension_records::none)
         return false;
     remove(at);
+    return true;
+}
+
+bool suspensions::forget_beyond(mailbox_index who, std::uint32_t count) noexcept {
+    const port::lock_guard held(mutex_);
+    const suspension_records::of_one found = records_.all_of(who);
+    if (found.count == 0 || found.count < count)
+        return false;  // held back by hand, too
+    ended(found.oldest);
     return true;
 }
 

@@ -3,6 +3,10 @@
 // The one table of systems in a process, and its visitors.
 #include <tactus/dispatch/system_table.hpp>
 
+#include <utility>
+
+#include <tactus/base/check.hpp>
+
 namespace tactus::inline v0 {
 namespace {
 
@@ -16,6 +20,12 @@ struct entry {
     port::plain<bool> claimed{false};
 };
 constexpr port::edge visiting{"system-visit"};
+constexpr std::uint32_t awaited = 1U << 31;  // of visitors: somebody waits until there is none
+
+/// The visits of a thread, one within the other.
+struct inside {
+    system_table::visit* innermost = nullptr;
+};
 
 // The braces are for g++ 12, which forgets the initial values of an array of cells without them.
 constinit entry table[system_table::number_count]{};
@@ -46,9 +56,17 @@ void system_table::publish(std::uint32_t number, actor_scheduler& system) noexce
 }
 
 void system_table::withdraw(std::uint32_t number) noexcept {
-    table[number].system.store(nullptr, visiting.seq_cst());
-    while (table[number].visitors.load(visiting.seq_cst()) != 0)
-        port::yield();
+    for (const visit* v = port::thread_instance<inside>().innermost; v != nullptr; v = v->outer_)
+        TACTUS_CHECK(1, v->number_ != number);
+    entry& e = table[number];
+    e.system.store(nullptr, visiting.seq_cst());
+    // The last visitor to leave wakes who waits here.
+    std::uint32_t seen = e.visitors.fetch_or(awaited, visiting.seq_cst()) | awaited;
+    while (seen != awaited) {
+        (void)port::wait_on(e.visitors, seen, -1);
+        seen = e.visitors.load(visiting.seq_cst());
+    }
+    e.visitors.fetch_and(~awaited, std::memory_order_relaxed);  // visitors may come again
 }
 
 void system_table::release(std::uint32_t number, std::uint32_t last_generation) noexcept {
@@ -63,7 +81,8 @@ std::uint32_t system_table::refused_count() noexcept {
     return refused.load(std::memory_order_relaxed);
 }
 
-system_table::visit::visit(std::uint32_t number) noexcept : number_(number) {
+system_table::visit::visit(std::uint32_t number) noexcept
+    : number_(number), outer_(std::exchange(port::thread_instance<inside>().innermost, this)) {
     if (number_ >= number_count)
         number_ = 0;
     entry& e = table[number_];
@@ -75,7 +94,10 @@ system_table::visit::visit(std::uint32_t number) noexcept : number_(number) {
 
 system_table::visit::~visit() {
     // Release: what was done inside happens before the system's end.
-    table[number_].visitors.fetch_sub(1, visiting.release());
+    port::atomic<std::uint32_t>& visitors = table[number_].visitors;
+    if (visitors.fetch_sub(1, visiting.release()) == (awaited | 1)) [[unlikely]]
+        port::wake_one(visitors);
+    port::thread_instance<inside>().innermost = outer_;
 }
 
 }  // namespace tactus::inline v0

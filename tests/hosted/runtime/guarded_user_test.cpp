@@ -56,7 +56,7 @@ struct enqueue_user : moody {
 struct spawn_user : moody {
     const char* spawning(const spawn_middleware::request& r) {
         enter();
-        return r.priority > 200 ? "too important" : nullptr;
+        return r.options.priority > 200 ? "too important" : nullptr;
     }
 };
 struct trace_user : moody {

@@ -324,3 +324,57 @@ TEST(kernel_stress, a_system_may_end_while_others_send_to_it) {
                   sent_count.load());
     }
 }
+
+// SQ-2, ME-5, CO-5: the same for those who send system messages, stop and resume: each message is
+// handled or refused, each actor ends.
+TEST(kernel_stress, a_system_may_end_while_others_send_system_messages) {
+    static std::atomic<std::uint64_t> done_count;
+    static std::atomic<std::uint64_t> end_count;
+    struct ending {
+        ending() = default;
+        ending(const ending&) = delete;
+        ending& operator=(const ending&) = delete;
+        ~ending() { ++end_count; }
+        void receive(turn&, envelope&) {}
+    };
+    constexpr std::size_t each_max = 20'000;
+    constexpr unsigned actors = 8;
+    constexpr unsigned senders = 3;
+    const auto nodes = std::make_unique<system_message[]>(senders * each_max);
+    const std::uint64_t rounds = sized(2'000, 20);
+    for (std::uint64_t r = 0; r < rounds; ++r) {
+        done_count = 0;
+        end_count = 0;
+        std::atomic<std::uint64_t> sent_count{0};
+        std::atomic<bool> running{true};
+        pool_rig rig(2);
+        std::vector<mailbox_index> who;
+        for (unsigned i = 0; i < actors; ++i)
+            who.push_back(*rig.system.spawn<ending>({}));
+        std::vector<std::thread> threads;
+        for (unsigned t = 0; t < senders; ++t) {
+            threads.emplace_back([&, t] {
+                for (std::size_t i = 0; i < each_max && running.load(); ++i) {
+                    const mailbox_index to = who[i % actors];
+                    if (i % 5 == 3) {
+                        (void)rig.system.suspend(to, suspension::supervision);
+                        (void)rig.system.resume(to, suspension::supervision);
+                    }
+                    system_message& m = nodes[t * each_max + i];
+                    m.kind = system_kind::unwatch;
+                    m.done = [](system_message&) noexcept { ++done_count; };
+                    (void)rig.system.send_system(to, m);
+                    ++sent_count;
+                }
+            });
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        (void)rig.pool->shut_down(std::chrono::nanoseconds(0));
+        running = false;
+        for (std::thread& t : threads)
+            t.join();
+        ASSERT_EQ(done_count.load(), sent_count.load());
+        ASSERT_EQ(end_count.load(), actors);
+        ASSERT_EQ(rig.system.live_count(), 0U);
+    }
+}

@@ -15,10 +15,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "pool_rig.hpp"
 
@@ -130,6 +133,101 @@ TEST(work_stealing_pool, shutting_down_drains_what_is_queued) {
     EXPECT_EQ(rig.system.live_count(), 0u);
     EXPECT_EQ(actor_scheduler::try_tell(a, 1), sent::shutdown);
     EXPECT_TRUE(rig.pool->shut_down(1s));  // again: nothing to do
+}
+
+namespace {
+
+/// Sends to everybody when it ends.
+struct parting_actor {
+    std::function<void()> last;
+    explicit parting_actor(std::function<void()> f) : last(std::move(f)) {}
+    parting_actor(const parting_actor&) = delete;
+    parting_actor& operator=(const parting_actor&) = delete;
+    ~parting_actor() { last(); }
+    void receive(turn& t, envelope&) { t.stop(); }
+};
+
+}  // namespace
+
+// CO-2, CO-5: what a task, or an actor that ends, makes ready by many sends is found by everybody
+// when it is done; also when what it made ready last was taken away meanwhile.
+TEST(work_stealing_pool, what_a_task_or_a_destructor_makes_ready_is_not_left_behind) {
+    constexpr std::uint64_t many = 400;
+    for (const bool by_task : {true, false}) {
+        pool_rig rig(2);
+        std::atomic<std::uint64_t> handled_count{0};
+        std::vector<mailbox_index> all;
+        for (std::uint64_t i = 0; i < many; ++i)
+            all.push_back(*rig.system.spawn<counting_actor>({}, &handled_count));
+        for (const mailbox_index a : all)
+            actor_scheduler::tell(a, 1);
+        ASSERT_TRUE(until([&] { return handled_count == many; }));  // none is fresh any more
+        system_message m;
+        m.kind = system_kind::unwatch;
+        std::atomic<bool> done{false};
+        const auto send_to_all = [&] {
+            for (const mailbox_index a : all)
+                actor_scheduler::tell(a, 1);
+            // The other worker takes the one that would run next here.
+            rig.system.send_system(all.back(), m);
+            std::this_thread::sleep_for(20ms);
+            done = true;
+        };
+        task_of t(send_to_all);
+        if (by_task)
+            (void)rig.system.execute(t);
+        else
+            actor_scheduler::tell(*rig.system.spawn<parting_actor>({}, send_to_all), 1);
+        EXPECT_TRUE(until([&] { return done.load(); }));
+        EXPECT_TRUE(rig.pool->shut_down(60s));
+        EXPECT_EQ(handled_count, 2 * many);
+    }
+}
+
+// LN-11: who is spawned by somebody who never stops sending runs all the same.
+TEST(work_stealing_pool, LN_11_a_new_actor_runs_although_others_play_ping_pong) {
+    struct child {
+        std::atomic<bool>* ran;
+        void receive(turn&, envelope&) { *ran = true; }
+    };
+    struct player {
+        std::atomic<bool>* ran;
+        bool begun = false;
+        void receive(turn& t, envelope& e) {
+            if (const auto* to = e.get_if<mailbox_index>()) {
+                t.send(*to, mailbox_index(t.self()));
+                if (!begun)
+                    t.send(*t.system().spawn<child>({}, ran), 1);
+                begun = true;
+            }
+        }
+    };
+    for (const std::uint32_t workers : {1U, 2U}) {
+        pool_rig rig(workers);
+        std::atomic<bool> ran{false};
+        const mailbox_index a = *rig.system.spawn<player>({}, &ran);
+        const mailbox_index b = *rig.system.spawn<player>({}, &ran, true);
+        actor_scheduler::tell(a, mailbox_index(b));
+        EXPECT_TRUE(until([&] { return ran.load(); }));
+    }
+}
+
+// A handler that takes long holds up none of those it spawned, while somebody has nothing to do.
+TEST(work_stealing_pool, a_long_handler_does_not_hold_up_whom_it_spawned) {
+    pool_rig rig(2);
+    static std::atomic<std::uint64_t> ran;
+    ran = 0;
+    struct parent {
+        void receive(turn& t, envelope&) {
+            std::this_thread::sleep_for(5ms);  // the other worker sleeps by now
+            for (int i = 0; i < 4; ++i)
+                t.send(*t.system().spawn<counting_actor>({}, &ran), 1);
+            // One may wait for this worker: the newest.
+            EXPECT_TRUE(until([] { return ran >= 3; }));
+        }
+    };
+    actor_scheduler::tell(*rig.system.spawn<parent>({}), 1);
+    EXPECT_TRUE(until([] { return ran == 4; }));
 }
 
 TEST(work_stealing_pool, a_limit_ends_the_draining) {

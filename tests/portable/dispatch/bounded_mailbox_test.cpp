@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdint>
 
+#include <tactus/dispatch/invoker.hpp>
+
 #include "mailbox_rig.hpp"
 #include "portable_test.hpp"
 
@@ -375,5 +377,58 @@ TEST(bounded_mailbox, MB7_TC_M28_a_batch_comes_before_what_is_queued) {
             EXPECT_EQ(*rig->depth_of(a), 0u);
         }
         stashed = {&nobodys[0], &nobodys[1], &nobodys[2]};
+    }
+}
+
+// RG-1: a made-up reference does not pass the gate either.
+TEST(bounded_mailbox, generation_0_does_not_pass_the_gate) {
+    mailbox_rig rig;
+    static mailbox_index bounded_one;
+    bounded_one = rig.with(bounded(2, overflow::reject));
+    const mailbox_index sender = rig.spawn(
+        +[](turn& t, std::uint32_t n) { t.send(bounded_one.with_generation(0), number{n}); });
+    rig.tell(sender, {1, 2, 3, 4});
+    rig.run();
+    EXPECT_EQ(rig.events.count(dead_letter_cause::recipient_terminated), 4u);
+    EXPECT_EQ(rig->depth_of(bounded_one), 0u);
+}
+
+// CO-4, TC-F06: who waits for room goes on when there is some.
+TEST(bounded_mailbox, TC_F06_who_waits_for_room_is_resumed_by_the_receivers_run) {
+    for (const bool late : {false, true}) {
+        mailbox_rig rig;
+        static mailbox_index full;
+        static bool drained_meanwhile;
+        static mailbox_rig* all;
+        all = &rig;
+        drained_meanwhile = late;
+        full = rig.with(bounded(1, overflow::reject));
+        rig.tell(full, {100});
+        const mailbox_index sender = rig.spawn(+[](turn& t, std::uint32_t n) {
+            if (t.system().try_tell(full, number{n}) == sent::accepted)
+                return;
+            if (drained_meanwhile) {
+                // The receiver runs between the refusal and the wait.
+                drained_meanwhile = false;
+                worker& w = t.system().worker_at(0);
+                slot* s = t.system().order().next(w.lanes());
+                EXPECT_EQ(s, &all->at(full));
+                const invoke_result result = invoker::run(w, *s);
+                EXPECT_TRUE(t.system().order().end_run(*s, &w.lanes(), result));
+            }
+            EXPECT_TRUE(t.suspend(suspend_reason::backpressure,
+                                  resume_condition::when_capacity_available()));
+        });
+        // Behind the receiver in the lane, so that it meets a full mailbox first when not late.
+        rig->suspend(full, suspension::supervision);
+        rig.tell(sender, {1, 2});
+        if (late)
+            rig->resume(full, suspension::supervision);
+        rig.run_once();
+        if (!late)
+            rig->resume(full, suspension::supervision);
+        rig.run();
+        EXPECT_EQ(rig->waiting().waiting_count(), 0u);
+        EXPECT_TRUE(rig.at(sender).state().should_process());
     }
 }

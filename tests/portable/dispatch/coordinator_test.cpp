@@ -249,6 +249,63 @@ TEST(coordinator, a_result_failed_is_left_to_supervision) {
     EXPECT_TRUE(tactus_test::journal().is({1}));
 }
 
+// SQ-4: supervision lets the actor go between the last look of a run and its end: what it held back
+// goes on, although the actor still awaits.
+TEST(coordinator, a_continuation_is_not_left_behind_by_a_resume_during_the_run) {
+    for (const bool during : {false, true}) {
+        kernel_rig rig;
+        const mailbox_index a = rig.spawn<tactus_test::system_actor>();
+        EXPECT_TRUE(rig->suspend(a, suspension::await));
+        EXPECT_TRUE(rig->suspend(a, suspension::supervision));
+        tactus_test::signal_node m(system_kind::continuation, 5);
+        EXPECT_TRUE(rig->send_system(a, m));
+        {
+            worker& w = rig->worker_at(0);
+            const worker::binding bound(w);
+            slot* s = rig->order().next(w.lanes());
+            ASSERT_NE(s, nullptr);
+            const invoke_result result = invoker::run(w, *s);
+            if (during)
+                (void)rig->resume(a, suspension::supervision);
+            EXPECT_TRUE(rig->order().end_run(*s, &w.lanes(), result));
+            if (!during)
+                (void)rig->resume(a, suspension::supervision);
+        }
+        EXPECT_EQ(rig.run(), 1u);
+        EXPECT_TRUE(tactus_test::journal().is({tactus_test::system + 5}));
+    }
+}
+
+// CO-1: an actor belongs to the order of its dispatcher, and to no other.
+TEST(coordinator, CO_1_an_actor_of_another_dispatcher_is_refused) {
+    if (!tactus_test::board::roomy)
+        return;
+    kernel_rig rig;
+    const auto other = rig->add_dispatcher({});
+    ASSERT_TRUE(other.has_value());
+    spawn_options o;
+    o.dispatcher = 1;
+    const auto a = rig->spawn<tactus_test::plain_actor>(o);
+    ASSERT_TRUE(a.has_value());
+    EXPECT_FALSE(rig->order().register_ready(*a));
+    EXPECT_FALSE(rig->order().has_work(nullptr));
+    EXPECT_TRUE((*other)->order().register_ready(*a));
+    EXPECT_TRUE((*other)->order().has_work(nullptr));
+}
+
+// CO-1: what is taken out of its lane waits until somebody asks for it.
+TEST(coordinator, CO_1_what_is_unregistered_runs_when_it_is_registered_again) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    rig.tell(a, {1});
+    EXPECT_TRUE(rig->order().unregister(a) == tactus::unregistered::idle);
+    rig.tell(a, {2});
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_TRUE(rig->order().register_ready(a));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(tactus_test::journal().is({1, 2}));
+}
+
 // CO-3: stopped by the report alone: closed, and the caller's to finalize.
 TEST(coordinator, a_result_stopped_closes_it) {
     kernel_rig rig;
@@ -430,4 +487,50 @@ TEST(coordinator, a_yielded_one_waits_where_its_next_message_belongs) {
     EXPECT_EQ(rig.run(), 1u);
     EXPECT_EQ(rig->worker_at(0).lanes().certificate().cancel_dispatches, 1u);
     EXPECT_TRUE(tactus_test::journal().is({1, 2, tactus_test::system + 7, 3}));
+}
+
+// LN-8: an actor that gives deadlines: what it is sent is due so much later; who says when, decides.
+TEST(coordinator, LN_8_an_actor_gives_what_it_is_sent_a_deadline) {
+    kernel_rig rig;
+    spawn_options o;
+    o.deadline = duration::from_ms(5);
+    const auto a = rig->spawn<tactus_test::plain_actor>(o);
+    const auto b = rig->spawn<tactus_test::plain_actor>({});
+    ASSERT_TRUE(a.has_value() && b.has_value());
+    rig.tell(*b, {1});
+    rig.tell(*a, {2});
+    rig.run();
+    EXPECT_TRUE(tactus_test::journal().is({2, 1}));  // timed before ready
+    EXPECT_EQ(rig.events.missed, 0u);
+
+    rig.tell(*a, {3});
+    rig.time.advance(duration::from_ms(6));
+    rig.run();
+    EXPECT_EQ(rig.events.missed, 1u);
+    EXPECT_EQ(rig.events.last_late_ns, 1'000'000);
+
+    const std::int64_t at = rig.time.now().ns() + 10'000'000;
+    tactus::actor_scheduler::tell(*a, tactus_test::number{4}, {.deadline = at});
+    rig.time.advance(duration::from_ms(6));
+    rig.run();
+    EXPECT_EQ(rig.events.missed, 1u);
+}
+// LN-8: also from a worker, where the short way has no place for a deadline, and through a gate.
+TEST(coordinator, LN_8_a_worker_gives_the_deadline_too) {
+    for (const std::uint32_t capacity : {tactus::mailbox_options{}.capacity, std::uint32_t{4}}) {
+        kernel_rig rig;
+        spawn_options o;
+        o.deadline = duration::from_ms(5);
+        o.mailbox.capacity = capacity;
+        static mailbox_index to;
+        to = *rig->spawn<tactus_test::plain_actor>(o);
+        const mailbox_index from =
+            rig.spawn(+[](turn& t, std::uint32_t n) { t.send(to, tactus_test::number{n + 1}); });
+        rig.tell(from, {1});
+        EXPECT_TRUE(rig.run_once());
+        rig.time.advance(duration::from_ms(7));
+        rig.run();
+        EXPECT_EQ(rig.events.missed, 1u);
+        EXPECT_EQ(rig.events.last_late_ns, 2'000'000);
+    }
 }

@@ -151,3 +151,42 @@ TEST(invoker_share, by_default_a_run_that_sent_more_than_its_share_ends) {
         EXPECT_GE(journal().count(), 300u);
     }
 }
+
+// IN-2: a deadline that is further away than 1 ms does not lift the bound of long runs.
+TEST(invoker_share, the_millisecond_holds_beside_a_longer_deadline) {
+    if (!board::roomy)
+        return;
+    const duration ms = duration::from_ms(1);
+    EXPECT_EQ(first_run({}, duration::from_s(10), 2'000, ms), 300u);
+    EXPECT_EQ(first_run({}, duration::from_ms(5), 2'000, ms), 5u);  // the nearer one decides
+}
+
+namespace {
+
+/// Asks itself to go on after every message, as a coroutine would.
+struct chatty_actor {
+    void receive(turn& t, envelope&) {
+        ++handled_count;
+        moved->advance(duration::from_ms(1));
+        (void)t.system().send_system(t.self(), system_kind::continuation);
+    }
+    void receive_system(turn&, system_message&) {}
+};
+
+}  // namespace
+
+// IN-2, SQ-4: continuations use up the share too; the clock is looked at all the same.
+TEST(invoker_share, continuations_do_not_hide_the_clock) {
+    if (!board::roomy)
+        return;
+    for (const unsigned queued : {2'000U, 2'001U}) {
+        kernel_rig rig;
+        moved = &rig.time;
+        const mailbox_index a = rig.spawn<chatty_actor>();
+        for (unsigned i = 0; i < queued; ++i)
+            rig.tell(a, {i});
+        handled_count = 0;
+        EXPECT_TRUE(rig.run_once());
+        EXPECT_LE(handled_count, 300U);
+    }
+}

@@ -332,6 +332,40 @@ TEST(lane_order, the_next_slot_yields_to_the_ring_after_16) {
     EXPECT_TRUE(rig.takes({9}));
 }
 
+// LN-11: whoever it is that waits: a fresh actor, a low priority, a pinned one, one from outside.
+TEST(lane_order, the_next_slot_yields_to_everybody_who_waits) {
+    struct row {
+        const char* what;
+        void (*wait)(lane_rig&);
+    };
+    const row table[] = {
+        {"fresh",
+         [](lane_rig& r) {
+             r.fresh(9);
+             r.ready(9, &r.worker());
+         }},
+        {"from outside", [](lane_rig& r) { r.ready(9, nullptr); }},
+        {"low priority", [](lane_rig& r) { r.ready(9, &r.worker(), 1); }},
+        {"pinned",
+         [](lane_rig& r) {
+             r.at(9).pin_to(0);
+             r.ready(9, &r.worker());
+         }},
+    };
+    for (const row& wanted : table) {
+        lane_rig rig;
+        rig.ready(1, &rig.worker());
+        wanted.wait(rig);
+        unsigned before = 0;
+        while (before < 100 && rig.take() == 1) {
+            ++before;
+            rig.ready(1, &rig.worker());
+        }
+        TEST_LOG(wanted.what, before);
+        EXPECT_LE(before, 16u);
+    }
+}
+
 // LN-11: and goes on for ever when nothing else waits.
 TEST(lane_order, the_next_slot_is_not_held_back_for_nothing) {
     lane_rig rig;

@@ -44,17 +44,33 @@ TEST(lane_stealing, the_next_slot_is_not_stolen) {
     EXPECT_TRUE(rig.takes({1}, 0));
 }
 
-// LN-5: at most four from heaps, best first.
-TEST(lane_stealing, at_most_four_of_those_with_a_priority_are_taken) {
+// LN-5: half, at most four, from heaps, best first.
+TEST(lane_stealing, half_of_those_with_a_priority_are_taken_at_most_four) {
     lane_rig rig({.workers = 2});
     constexpr std::uint8_t priorities[] = {10, 60, 20, 50, 30, 40};
     for (unsigned n = 0; n < 6; ++n)
         rig.ready(n, &rig.worker(0), priorities[n]);
     EXPECT_TRUE(rig.takes({1}, 1));
-    EXPECT_TRUE(rig.takes({2, 0}, 0));  // 3, 5 and 4 went with it
-    EXPECT_TRUE(rig.takes({3, 5, 4}, 1));
+    EXPECT_TRUE(rig.takes({4, 2, 0}, 0));  // 3 and 5 went with it
+    EXPECT_TRUE(rig.takes({3, 5}, 1));
     EXPECT_TRUE(rig.idle(0));
     EXPECT_TRUE(rig.idle(1));
+
+    for (unsigned n = 0; n < 10; ++n)
+        rig.ready(n, &rig.worker(0), static_cast<std::uint8_t>(100 - n));
+    EXPECT_TRUE(rig.takes({0}, 1));
+    EXPECT_TRUE(rig.takes({4, 5, 6, 7, 8, 9}, 0));
+    EXPECT_TRUE(rig.takes({1, 2, 3}, 1));
+}
+// LN-3, LN-5: what was left behind is not stolen, nor counted.
+TEST(lane_stealing, entries_left_behind_are_not_stolen) {
+    lane_rig rig({.workers = 2});
+    for (unsigned n = 0; n < 4; ++n)
+        rig.ready(n, &rig.worker(0), static_cast<std::uint8_t>(100 - n));
+    for (const unsigned n : {0U, 1U})
+        EXPECT_TRUE(rig.order().unregister(rig.index(n)) == tactus::unregistered::idle);
+    EXPECT_TRUE(rig.takes({2, 3}, 1));
+    EXPECT_TRUE(rig.idle(0));
 }
 
 // Own work first, global work before stealing.

@@ -160,3 +160,21 @@ TEST(life, LN_3_a_terminating_actor_passes_others_that_wait_in_cancel) {
     EXPECT_TRUE(journal().is(
         {tactus_test::system + 1, tactus_test::system + 3, closed, tactus_test::system + 2}));
 }
+
+// LN-3, LN-8: who is to end waits before everybody, once: asking again does not move it.
+TEST(life, a_second_stop_does_not_lose_the_place) {
+    kernel_rig rig;
+    mailbox_index who[3];
+    for (mailbox_index& w : who) {
+        w = rig.spawn();
+        rig.tell(w, {1});
+    }
+    for (const mailbox_index w : {who[0], who[1], who[2], who[0]})
+        (void)rig->stop(w);
+    for (const mailbox_index w : who) {
+        EXPECT_TRUE(rig.run_once());
+        EXPECT_EQ(rig.events.last_closed, w);
+    }
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_EQ(rig->worker_at(0).lanes().stale_count(), 3u);  // where they waited before
+}

@@ -190,12 +190,14 @@ public:
 class reason_spy final : public spawn_middleware {
 public:
     [[nodiscard]] const char* spawning(const request& r) noexcept override {
-        priority = r.priority;
-        acts = r.acts;
-        return r.priority > 200 ? "too important" : nullptr;
+        priority = r.options.priority;
+        capacity = r.options.mailbox.capacity;
+        acts = &r.acts;
+        return r.options.priority > 200 ? "too important" : nullptr;
     }
     unsigned priority = 0;
     const behaviour* acts = nullptr;
+    std::uint32_t capacity = 0;
 };
 
 }  // namespace
@@ -225,6 +227,16 @@ TEST(middleware, TC_F20_spawning_may_be_refused_with_a_reason) {
     EXPECT_EQ(rig->live_count(), 0u);
     EXPECT_TRUE(rig->spawn<tactus_test::plain_actor>({.priority = 200}).has_value());
     EXPECT_EQ(spy_on.priority, 200u);
+}
+
+// IN-8: it sees all that is asked for.
+TEST(middleware, spawning_is_shown_the_options) {
+    reason_spy spy_on;
+    kernel_rig rig([&](kernel_rig::options& o) { o.on_spawn = &spy_on; });
+    spawn_options o;
+    o.mailbox.capacity = 3;
+    EXPECT_TRUE(rig->spawn<tactus_test::plain_actor>(o).has_value());
+    EXPECT_EQ(spy_on.capacity, 3u);
 }
 
 namespace {

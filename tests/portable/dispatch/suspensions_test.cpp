@@ -397,3 +397,56 @@ TEST(suspensions, every_reason_has_a_name) {
     EXPECT_TRUE(std::string_view(name_of(suspend_reason::backpressure)) == "backpressure");
     EXPECT_TRUE(std::string_view(name_of(suspend_reason::user_defined)) == "user_defined");
 }
+
+// ME-2: held back as often as can be counted: refused, and what was counted stays right.
+TEST(suspensions, ME_2_more_than_can_be_counted_is_refused) {
+    kernel_rig rig;
+    static unsigned taken;
+    taken = 0;
+    const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t) {
+        for (unsigned i = 0; i < 70; ++i)
+            taken += t.suspend(suspend_reason::user_defined, resume_condition::signal(1)) ? 1 : 0;
+    });
+    rig.tell(a, {1, 2});
+    rig.run();
+    EXPECT_EQ(taken, state_word::suspension_count_max);
+    EXPECT_FALSE(rig->suspend(a, suspension::await));
+    EXPECT_TRUE(rig->suspend(a, suspension::supervision));
+    EXPECT_EQ(rig->signal(1), std::size_t{state_word::suspension_count_max});
+    EXPECT_EQ(rig.run(), 0u);  // supervision still holds it
+    EXPECT_TRUE(rig->resume(a, suspension::supervision));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({1, 2}));
+}
+
+// CO-6: let go by hand, what it waited for does not end a later wait.
+TEST(suspensions, CO_6_a_manual_resume_ends_the_wait_it_stands_for) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t key) {
+        EXPECT_TRUE(t.suspend(suspend_reason::await_external, resume_condition::signal(key)));
+    });
+    rig.tell(a, {1, 2, 3});
+    rig.run();
+    EXPECT_TRUE(rig->resume(a, suspension::await));
+    rig.run();
+    EXPECT_TRUE(journal().is({1, 2}));  // and waits for 2
+    EXPECT_EQ(rig->signal(1), 0u);
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_EQ(rig->signal(2), 1u);
+    rig.run();
+    EXPECT_TRUE(journal().is({3}));
+}
+// One that is held back by hand as well is let go by hand; its wait stays.
+TEST(suspensions, CO_6_a_manual_resume_ends_a_manual_suspension_first) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t key) {
+        (void)t.suspend(suspend_reason::await_external, resume_condition::signal(key));
+    });
+    rig.tell(a, {1, 2});
+    rig.run();
+    EXPECT_TRUE(rig->suspend(a, suspension::await));
+    EXPECT_TRUE(rig->resume(a, suspension::await));
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_EQ(rig->signal(1), 1u);
+    EXPECT_EQ(rig.run(), 1u);
+}

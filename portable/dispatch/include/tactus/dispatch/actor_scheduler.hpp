@@ -21,19 +21,13 @@
 #include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/hub.hpp>
 #include <tactus/dispatch/middleware.hpp>
+#include <tactus/dispatch/spawn_options.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/worker.hpp>
 
 namespace tactus::inline v0 {
-
-struct spawn_options {
-    std::uint8_t priority = default_priority;
-    mailbox_options mailbox = {};
-    message_order* order = nullptr;  // of the priority kinds; outlives the actor
-    std::uint32_t dispatcher = 0;    // by number; 0 is the system's first
-};
 
 struct spawn_error {
     enum class kind : std::uint8_t {
@@ -177,11 +171,10 @@ public:
         if constexpr (envelope::fits<type>(0) && std::is_nothrow_constructible_v<type, M>) {
             // The short way: one of ours, alive, an envelope at hand, nothing special.
             const std::uint32_t number = to.slot - w.first_slot_;
-            if (number < slot_limit_.load(std::memory_order_relaxed) && !watched_ &&
-                o.deadline == 0) [[likely]] {
+            if (number < slot_limit_.load(slots_made.acquire()) && !watched_ && o.deadline == 0)
+                [[likely]] {
                 slot& s = w.slot_base_[number];
-                envelope* e =
-                    s.ungated_generation() == to.generation ? w.envelopes_.take() : nullptr;
+                envelope* e = s.plain_generation() == to.generation ? w.envelopes_.take() : nullptr;
                 if (e != nullptr) [[likely]] {
                     e->fill<type>(std::forward<M>(message), o.sender, to.generation);
                     if (w.lanes_.count_send()) [[unlikely]]
@@ -212,11 +205,15 @@ public:
 
     /// Asks an actor to end, from any thread. False when it has ended.
     bool stop(mailbox_index who) noexcept;
-    /// Holds back, or lets go, user messages of an actor; counted. False when stale.
+    /// Holds back, or lets go, user messages of an actor; counted. False when stale, or held back as
+    /// often as can be counted. Letting go of an await also ends its oldest wait (see turn::suspend).
     bool suspend(mailbox_index who, suspension why) noexcept;
     bool resume(mailbox_index who, suspension why) noexcept;
     /// CO-6: resumes all that wait for the key; how many.
-    std::size_t signal(std::uint64_t key) noexcept { return suspensions_.signal(key); }
+    std::size_t signal(std::uint64_t key) noexcept {
+        const caller c(*this);
+        return c.gone() ? 0 : suspensions_.signal(key);
+    }
     /// RG-4: a queue of this actor reports that it is broken: the mailbox is closed, its contents
     /// go to dead letters, and the actor fails.
     void mailbox_failed(mailbox_index who, const failure& why) noexcept;
@@ -365,11 +362,13 @@ private:
         using type = std::remove_cvref_t<M>;
         const std::uint32_t number = to.slot_number();
         // The limit is 0 once nothing is taken any more.
-        if (number >= slot_limit_.load(std::memory_order_relaxed)) [[unlikely]]
+        if (number >= slot_limit_.load(slots_made.acquire())) [[unlikely]]
             return beyond_limit(number);
         slot& s = slots_.at(number);
         if (s.generation() != to.generation) [[unlikely]]
             return sent::recipient_terminated;
+        if (o.deadline == 0 && gives_deadlines(s, to.generation)) [[unlikely]]
+            return deliver(w, to, std::forward<M>(message), {o.sender, due_of(s)});
         mailbox_block* block = s.gated();
         if (block != nullptr && looks_full(*block)) [[unlikely]]
             return sent::mailbox_full;
@@ -395,6 +394,8 @@ private:
         const sent result = deliver(w, to, std::forward<M>(message), o);
         if (result == sent::accepted) [[likely]]
             return result;
+        if (w != nullptr && result == sent::mailbox_full)
+            w->refused_by_ = to;
         if (result != sent::mailbox_full || !loses_newest(to)) {
             hub_.refused(place_of(w), result);
             return result;
@@ -532,6 +533,24 @@ private:
         dispose(w, *e);
     }
 
+    /// Somebody who is about to change an actor, from any thread: the end of the system waits for
+    /// it, or has begun.
+    class caller {
+    public:
+        explicit caller(actor_scheduler& system) noexcept : own_(system.own_worker()) {
+            if (own_ == nullptr)
+                visit_.emplace(system.number_);
+        }
+        [[nodiscard]] worker* own() const noexcept { return own_; }
+        [[nodiscard]] bool gone() const noexcept {
+            return visit_.has_value() && visit_->system() == nullptr;
+        }
+
+    private:
+        worker* own_;
+        std::optional<system_table::visit> visit_;
+    };
+
     template <class Visit>
     void each_dispatcher(Visit&& visit) const noexcept {
         for (std::uint32_t i = 0; i < dispatchers_max; ++i) {
@@ -543,6 +562,16 @@ private:
     }
     [[nodiscard]] static hub_place* place_of(worker* w) noexcept {
         return w != nullptr ? &w->measured_ : nullptr;
+    }
+    /// LN-8. The first look is at what senders read anyway.
+    [[nodiscard]] static bool gives_deadlines(const slot& s, std::uint32_t generation) noexcept {
+        return s.plain_generation() != generation &&
+               s.deadline_us.load(std::memory_order_relaxed) != 0;
+    }
+    /// When a message sent now to an actor that gives deadlines is due.
+    [[nodiscard]] std::int64_t due_of(const slot& s) const noexcept {
+        const std::uint32_t us = s.deadline_us.load(std::memory_order_relaxed);
+        return static_cast<std::int64_t>(time_->now().ns()) + std::int64_t{us} * 1'000;
     }
     /// Counts a message about to be pushed. True: uncount_send, should that fail.
     [[nodiscard]] bool count_send(worker* w, envelope& e, bool has_room) noexcept {
@@ -597,14 +626,20 @@ private:
     /// Whoever suspends an actor says so first, for who looks (OH-4).
     void about_to_hold(slot& s, mailbox_index who, held_reason why) noexcept;
 
+    [[nodiscard]] bool has_room(mailbox_index who) noexcept;
+    bool let_go(slot& s, mailbox_index who, suspension why) noexcept;
+    void end_actor(worker& w, slot& s) noexcept;
+
     void resume_suspended(mailbox_index who) noexcept override;
     void suspension_limit(mailbox_index who, suspend_limit_action action) noexcept override;
 
     // Constant after construction; what every send reads comes first.
     std::uint32_t number_ = 0;
     bool watched_ = false;  // somebody traces, or looks at what is enqueued
-    port::atomic<std::uint32_t> slot_limit_{
-        0};  // slots that exist; 0 when nothing is taken any more
+    // Slots that exist; 0 when nothing is taken any more. "slots made": a slot is constructed
+    // before anybody looks at it, be it with a reference of an earlier system.
+    static constexpr port::edge slots_made{"slots-made"};
+    port::atomic<std::uint32_t> slot_limit_{0};
     registry slots_;
     envelope_pool pool_;
     memory_source& memory_;

@@ -75,6 +75,8 @@ public:
         load_probe* load = nullptr;      // what the governor is told; null: zeros
         kernel_events* events = nullptr;
         const task_queue* tasks = nullptr;  // work too, which next() does not take; null: none
+        coordinator* timekeeper = nullptr;  // whose workers run the timers; null: this one's
+        std::uint32_t number = 0;           // of the dispatcher
         std::uint32_t worker_count = 1;     // as many as will be given to add_worker
         std::uint32_t cancel_streak_limit = 16;
         std::uint32_t timed_streak_limit = 64;
@@ -101,10 +103,12 @@ public:
 
     // ---- by index, for everybody
 
-    /// CO-1: asks for a run as if a message had come; idempotent. False when the index is stale, or
-    /// a run is on its way anyway.
+    /// CO-1: asks for a run as if a message had come; idempotent. False when the index is stale or
+    /// of an actor of another dispatcher, or a run is on its way anyway.
     bool register_ready(mailbox_index index) noexcept;
-    /// Takes a waiting mailbox out of its lane.
+    /// Takes a waiting mailbox out of its lane. Messages it has stay, and more may come; but who
+    /// sends to a mailbox that is not empty does not wake it: it runs after register_ready, a resume
+    /// or a system message.
     [[nodiscard]] unregistered unregister(mailbox_index index) noexcept;
     /// Fills `out` with what runs next, in order, and returns how many; never more than there is
     /// room. Each is the caller's to run, and to report. From any thread where visitors have lanes
@@ -336,32 +340,28 @@ private:
 
     /// next, fresh and ring: what takes no lock.
     [[nodiscard]] slot* next_plain(worker_lanes& w) noexcept {
-        if (w.next_streak_ >= next_streak_limit_ && w.ring_.looks_empty())
-            w.next_streak_ = 0;  // nobody waits
-        if (w.next_streak_ < next_streak_limit_) {
-            ++w.next_streak_;
-            if (w.next_.valid()) {
-                const lane_entry e = w.next_;
-                w.next_ = {};
-                if (slot* s = claim(e, w)) [[likely]]
-                    return s;
-            }
-            if (w.shared_ && w.fresh_.size() > 1 && idle_.anybody()) [[unlikely]]
-                share_fresh(w);
-            while (!w.fresh_.empty()) {
-                if (slot* s = claim(w.fresh_.pop_newest(), w)) [[likely]]
-                    return s;
-            }
+        if (w.next_streak_ >= next_streak_limit_) [[unlikely]] {
+            if (slot* s = others_turn(w))
+                return s;
         }
-        w.next_streak_ = 0;
-        for (;;) {
-            const lane_entry e = w.ring_.pop();
-            if (!e.valid())
-                return nullptr;
+        ++w.next_streak_;
+        if (w.next_.valid()) {
+            const lane_entry e = w.next_;
+            w.next_ = {};
             if (slot* s = claim(e, w)) [[likely]]
                 return s;
         }
+        if (w.shared_ && w.fresh_.size() > 1 && idle_.anybody()) [[unlikely]]
+            share_fresh(w);
+        while (!w.fresh_.empty()) {
+            if (slot* s = claim(w.fresh_.pop_newest(), w)) [[likely]]
+                return s;
+        }
+        w.next_streak_ = 0;
+        return first_current(w, [&w] { return w.ring_.pop(); });
     }
+    /// LN-11: after so many from next and fresh, somebody else that waits.
+    [[nodiscard]] slot* others_turn(worker_lanes& w) noexcept;
 
     slot* dispatched(slot* s, worker_lanes& w, lane from, bool stolen = false) noexcept;
     void run_timers(worker_lanes& w) noexcept;
@@ -380,6 +380,8 @@ private:
     load_probe* load_;
     kernel_events* events_;
     const task_queue* tasks_;
+    coordinator& timekeeper_;
+    std::uint32_t number_;
     worker_lanes** workers_ = nullptr;
     std::uint32_t worker_capacity_;
     std::uint32_t worker_count_ = 0;

@@ -43,6 +43,8 @@ public:
         timer_phase* timers = nullptr;  // one dispatcher of a system runs them
         suspensions* waiting = nullptr;
         kernel_events* events = nullptr;
+        coordinator* timekeeper =
+            nullptr;  // of the dispatcher that runs the timers; null: this one
         std::uint32_t number = 0;
 
         std::uint32_t worker_count = 1;

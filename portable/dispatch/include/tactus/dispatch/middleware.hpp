@@ -15,6 +15,7 @@
 #include <span>
 
 #include <tactus/dispatch/behaviour.hpp>
+#include <tactus/dispatch/spawn_options.hpp>
 #include <tactus/mailbox/envelope.hpp>
 
 namespace tactus::inline v0 {
@@ -70,8 +71,8 @@ protected:
 class spawn_middleware {
 public:
     struct request {
-        const behaviour* acts;
-        std::uint8_t priority;
+        const behaviour& acts;
+        const spawn_options& options;
     };
     /// The reason for refusing, static; nullptr: go on.
     [[nodiscard]] virtual const char* spawning(const request& r) noexcept = 0;

@@ -55,13 +55,15 @@ public:
     }
     /// Opens a slot that was taken: from now on its index finds it.
     mailbox_index open(slot& s, bool scheduled) noexcept {
-        s.open(next_life_of(s), scheduled);
+        s.open(next_life_of(s), scheduled, s.deadline_us.load(std::memory_order_relaxed) != 0);
         return index_of(s);
     }
 
-    /// The generation of a slot's next life: 0 when this was its last.
+    /// Beyond are the marks of mailboxes without the short way.
+    static constexpr std::uint32_t generation_max = mailbox::has_deadlines - 1;
+    /// The generation of a slot's next life: 0, which matches nothing, when this was its last.
     [[nodiscard]] static constexpr std::uint32_t next_generation(std::uint32_t now) noexcept {
-        return now + 1;  // wraps to 0, which matches nothing
+        return now < generation_max ? now + 1 : 0;
     }
     /// Takes a slot back. Requires: its mailbox was finalized with next_generation.
     void give(slot& s, slot_cache& cache) noexcept {

@@ -69,6 +69,11 @@ public:
 
     // None when there is none.
     [[nodiscard]] std::uint32_t of_actor(mailbox_index who) const noexcept;
+    struct of_one {
+        std::uint32_t count;
+        std::uint32_t oldest;  // none when there is none
+    };
+    [[nodiscard]] of_one all_of(mailbox_index who) const noexcept;
     /// The oldest that waits for it. Not for `after`, which only a deadline ends.
     [[nodiscard]] std::uint32_t oldest(resume_condition::kind on, std::uint64_t key) const noexcept;
     /// The earliest deadline; of equals the oldest.

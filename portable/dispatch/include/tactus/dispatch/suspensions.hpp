@@ -70,10 +70,18 @@ public:
                                        const suspend_limit& limit) noexcept;
     /// How many were resumed.
     std::size_t signal(std::uint64_t key) noexcept;
+    /// A look: does anybody wait for room?
+    [[nodiscard]] bool wants_room() const noexcept {
+        return room_count_.load(std::memory_order_relaxed) != 0;
+    }
     /// Room has come up somewhere: resumes all that wait for it.
     std::size_t capacity_available() noexcept;
     /// The actor has ended, or was restarted: its suspension with it. False when there was none.
     bool forget(mailbox_index who) noexcept;
+
+    /// The actor is let go by hand, of `count` times it is held back: ends its oldest suspension,
+    /// where each of them is one. False when there was none to end.
+    bool forget_beyond(mailbox_index who, std::uint32_t count) noexcept;
 
     [[nodiscard]] suspension_metrics metrics() noexcept;
     [[nodiscard]] std::uint32_t waiting_count() noexcept;
@@ -100,6 +108,8 @@ private:
     //    Either sees the other (see idle_workers).
     static constexpr port::edge timed{"suspensions-timed"};
     port::atomic<std::uint32_t> timed_count_{0};
+    // How many wait for room; as above. Ordered by the gate (see mailbox_gate::has_room).
+    port::atomic<std::uint32_t> room_count_{0};
 };
 
 }  // namespace tactus::inline v0

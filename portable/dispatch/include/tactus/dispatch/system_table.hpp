@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include <tactus/base/check.hpp>
 #include <tactus/port/port.hpp>
 
 namespace tactus::inline v0 {
@@ -28,7 +29,8 @@ public:
     [[nodiscard]] static std::uint32_t claim(std::uint32_t& first_generation) noexcept;
     /// From now on the number finds the system.
     static void publish(std::uint32_t number, actor_scheduler& system) noexcept;
-    /// From now on it finds nothing; returns when the last visitor has left.
+    /// From now on it finds nothing; returns when the last visitor has left. Requires: the calling
+    /// thread is none, so a system is not ended from within a call to it (check system_table:1).
     static void withdraw(std::uint32_t number) noexcept;
     /// Gives the number back; `last_generation` 0 means that it must not be used again.
     static void release(std::uint32_t number, std::uint32_t last_generation) noexcept;
@@ -47,9 +49,15 @@ public:
         [[nodiscard]] actor_scheduler* system() const noexcept { return system_; }
 
     private:
+        friend class system_table;
+
         std::uint32_t number_;
         actor_scheduler* system_ = nullptr;
+        visit* outer_;  // of the same thread
     };
+
+private:
+    TACTUS_CHECK_MODULE("system_table");
 };
 
 }  // namespace tactus::inline v0

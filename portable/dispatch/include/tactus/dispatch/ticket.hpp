@@ -12,6 +12,7 @@
 //   apart    idle, or running                     take, withdraw
 //   queued   waits in ready or timed              issue: who won the scheduled bit
 //   urgent   waits in cancel                      issue, promote: who pushed a system message
+//   first    waits in cancel, highest priority    the same
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ inline constexpr std::uint32_t phase_mask = 3;
 inline constexpr std::uint32_t apart = 0;
 inline constexpr std::uint32_t queued = 1;
 inline constexpr std::uint32_t urgent = 2;
+inline constexpr std::uint32_t first = 3;
 inline constexpr std::uint32_t number_one = 4;
 
 // "ticket": what the registering thread knew, and through the state word what the last owner did,
@@ -35,20 +37,22 @@ inline constexpr std::uint32_t number_one = 4;
 inline constexpr port::edge edge{"ticket-taken"};
 
 /// A new registration. Requires: the caller won the scheduled bit, or runs the mailbox.
-[[nodiscard]] inline std::uint32_t issue(word& w, lane where) noexcept {
+[[nodiscard]] inline std::uint32_t issue(word& w, lane where, bool highest = false) noexcept {
     // Nobody else writes while the phase is apart.
     const std::uint32_t number = (w.load(std::memory_order_relaxed) & ~phase_mask) + number_one;
-    const std::uint32_t next = number | (where == lane::cancel ? urgent : queued);
+    const std::uint32_t phase = where != lane::cancel ? queued : highest ? first : urgent;
+    const std::uint32_t next = number | phase;
     w.store(next, edge.release());
     return next;
 }
 
 /// Moves a waiting registration to the cancel lane: the new ticket, or 0 when it does not wait in
-/// another lane. One that waits in cancel is given a new place there only when its priority rises.
-[[nodiscard]] inline std::uint32_t promote(word& w, bool rises = false) noexcept {
+/// another lane. One that waits in cancel is given a new place there only when its priority rises,
+/// which it does once: to the highest.
+[[nodiscard]] inline std::uint32_t promote(word& w, bool highest = false) noexcept {
     std::uint32_t seen = w.load(std::memory_order_relaxed);
-    while ((seen & phase_mask) == queued || (rises && (seen & phase_mask) == urgent)) {
-        const std::uint32_t next = ((seen & ~phase_mask) + number_one) | urgent;
+    while ((seen & phase_mask) == queued || (highest && (seen & phase_mask) == urgent)) {
+        const std::uint32_t next = ((seen & ~phase_mask) + number_one) | (highest ? first : urgent);
         if (w.compare_exchange_weak(seen, next, edge.acq_rel(), std::memory_order_relaxed))
             return next;
     }

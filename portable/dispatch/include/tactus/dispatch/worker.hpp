@@ -90,7 +90,8 @@ private:
     worker_lanes lanes_;
     envelope_cache envelopes_;
     slot_cache slots_;
-    bool task_turn_ = false;  // the last thing run was a task
+    bool task_turn_ = false;    // the last thing run was a task
+    mailbox_index refused_by_;  // the mailbox that was full for it last
     // Written by the owner, read by anybody who counts.
     port::atomic<std::uint32_t> spawned_{0};
     port::atomic<std::uint32_t> ended_{0};

@@ -61,14 +61,17 @@ public:
         // A guess that saves work: the envelope carries the generation, and the owner compares.
         return generation_.load(std::memory_order_relaxed);
     }
-    /// The generation, unless senders have to pass a gate: 0 then. So one look tells the short way.
-    [[nodiscard]] std::uint32_t ungated_generation() const noexcept {
-        return ungated_generation_.load(std::memory_order_relaxed);
+    /// The generation, unless senders cannot take the short way: what no life is called then, and
+    /// why. So one look tells.
+    [[nodiscard]] std::uint32_t plain_generation() const noexcept {
+        return plain_generation_.load(std::memory_order_relaxed);
     }
+    static constexpr std::uint32_t is_gated = 0xffff'ffff;       // bounded: there is a gate
+    static constexpr std::uint32_t has_deadlines = 0xffff'fffe;  // what it is sent gets a deadline
     /// The gate of a bounded mailbox; nullptr when it has none. A guess, as the generation is: the
     /// gate knows which life it belongs to.
     [[nodiscard]] mailbox_block* gated() const noexcept {
-        return ungated_generation() != 0 ? nullptr : block_.load(placed.acquire());
+        return plain_generation() == is_gated ? block_.load(placed.acquire()) : nullptr;
     }
     /// For who has passed the gate.
     [[nodiscard]] inbox& senders_inbox() noexcept { return inbox_; }
@@ -195,13 +198,16 @@ public:
     }
 
     /// Opens it for a new life. Requires: closed, and the caller is the only one who may open it.
-    void open(std::uint32_t generation, bool scheduled) noexcept {
+    void open(std::uint32_t generation, bool scheduled, bool with_deadlines = false) noexcept {
         batch_ = nullptr;
         batch_count_ = 0;
         kept_.store(0, std::memory_order_relaxed);  // ordered by opening the queues below
         generation_.store(generation, std::memory_order_relaxed);
-        const bool is_gated = kind_ != nullptr && kind_->options().is_bounded();
-        ungated_generation_.store(is_gated ? 0 : generation, std::memory_order_relaxed);
+        const bool bounded = kind_ != nullptr && kind_->options().is_bounded();
+        plain_generation_.store(bounded          ? is_gated
+                                : with_deadlines ? has_deadlines
+                                                 : generation,
+                                std::memory_order_relaxed);
         state_.open(scheduled, state_word::life_of(generation));
         system_.open();
         inbox_.open();
@@ -219,7 +225,7 @@ public:
                        Sink&& sink) noexcept {
         leftovers left;
         generation_.store(next_generation, std::memory_order_relaxed);
-        ungated_generation_.store(0, std::memory_order_relaxed);
+        plain_generation_.store(is_gated, std::memory_order_relaxed);
         for (oldest_first list : {unhandled, system_.close()}) {
             while (system_message* m = list.pop()) {
                 ++left.system;
@@ -272,7 +278,7 @@ private:
     // Senders' line.
     alignas(line) inbox inbox_;
     port::atomic<std::uint32_t> generation_{0};
-    port::atomic<std::uint32_t> ungated_generation_{0};
+    port::atomic<std::uint32_t> plain_generation_{0};
 
 protected:
     // Written before the mailbox is opened, and by its owner. Relaxed: who reads it without having

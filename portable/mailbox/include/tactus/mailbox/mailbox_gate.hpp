@@ -98,6 +98,13 @@ public:
                 return entry::entered;
         }
     }
+    /// Is there room? For who has said that it waits for some: when there is none, whoever gives
+    /// credits back afterwards knows of it ("room").
+    [[nodiscard]] bool has_room(std::uint32_t generation) noexcept {
+        const std::uint32_t seen = word_.fetch_add(0, room.release());
+        return !goes_on(seen, generation) ||
+               ((seen & waiting) == 0 && (seen & count_mask) < capacity());
+    }
     /// As enter; puts the caller in the line when it is full (`w.carried` is its envelope), and the
     /// result is full then.
     [[nodiscard]] entry wait(std::uint32_t generation, gate_waiter& w) noexcept;
@@ -117,8 +124,8 @@ public:
 
     /// Gives credits back; whoever waits gets them, with its envelope pushed to `in`.
     void leave(std::uint32_t count, inbox& in) noexcept {
-        // Relaxed: see enter. The bit is in the same word, so it cannot be missed.
-        const std::uint32_t before = word_.fetch_sub(count, std::memory_order_relaxed);
+        // The bit is in the same word, so it cannot be missed. Acquire: see has_room.
+        const std::uint32_t before = word_.fetch_sub(count, room.acquire());
         if ((before & waiting) != 0) [[unlikely]]
             serve(in);
     }
@@ -171,6 +178,8 @@ private:
     [[nodiscard]] gate_waiter* end_life() noexcept;
     static void tell(gate_waiter* line) noexcept;
 
+    // "room": who waits for room elsewhere said so before the owner, who gives credits back, looks.
+    static constexpr port::edge room{"gate-room"};
     port::atomic<std::uint32_t> word_{count_mask};  // shut
     // Capacity and strategy; atomic, because a sender of an earlier life may read them.
     port::atomic<std::uint32_t> settings_{0};

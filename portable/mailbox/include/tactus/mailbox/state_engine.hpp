@@ -46,19 +46,15 @@ public:
     /// ME-2: true when user messages are held back from now on and were not before. Requires: open,
     /// then fewer suspensions of this kind than suspension_count_max (check state_engine:1).
     [[nodiscard]] bool suspend(suspension why, std::uint32_t life = any_life) noexcept {
-        std::uint32_t seen = word_.load(std::memory_order_relaxed);
-        for (;;) {
-            if (is_another(seen, life))
-                return false;
-            const auto [next, owed] = state_word::suspend(seen, why);
-            if (next == seen)
-                return false;
-            TACTUS_CHECK(1, state_word::count(seen, why) < state_word::suspension_count_max);
-            // Relaxed: nobody becomes the owner by it, and "handover" passes through.
-            if (word_.compare_exchange_weak(seen, next, std::memory_order_relaxed,
-                                            std::memory_order_relaxed))
-                return owed == mailbox_owed::changed;
-        }
+        const suspend_step done = count_suspension(why, life);
+        TACTUS_CHECK(1, done != suspend_step::full);
+        return done == suspend_step::held;
+    }
+    /// The same for who can be told: false when it was not counted, because the mailbox is closed,
+    /// in another life, or suspended as often as can be counted.
+    [[nodiscard]] bool try_suspend(suspension why, std::uint32_t life = any_life) noexcept {
+        const suspend_step done = count_suspension(why, life);
+        return done == suspend_step::held || done == suspend_step::counted;
     }
 
     /// ME-2: true when user messages are not held back any more; the caller then looks for work and
@@ -143,6 +139,24 @@ public:
     }
 
 private:
+    enum class suspend_step : std::uint8_t { held, counted, closed, full };
+    [[nodiscard]] suspend_step count_suspension(suspension why, std::uint32_t life) noexcept {
+        std::uint32_t seen = word_.load(std::memory_order_relaxed);
+        for (;;) {
+            if (is_another(seen, life))
+                return suspend_step::closed;
+            const auto [next, owed] = state_word::suspend(seen, why);
+            if (next == seen)
+                return suspend_step::closed;
+            if (state_word::count(seen, why) == state_word::suspension_count_max)
+                return suspend_step::full;
+            // Relaxed: nobody becomes the owner by it, and "handover" passes through.
+            if (word_.compare_exchange_weak(seen, next, std::memory_order_relaxed,
+                                            std::memory_order_relaxed))
+                return owed == mailbox_owed::changed ? suspend_step::held : suspend_step::counted;
+        }
+    }
+
     TACTUS_CHECK_MODULE("state_engine");
 
     [[nodiscard]] static constexpr bool is_another(std::uint32_t word,
