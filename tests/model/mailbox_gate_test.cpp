@@ -35,6 +35,30 @@ TACTUS_MODEL_TEST(mailbox_gate, MB1_three_senders_of_more, scenario::by_prioriti
     r.check_all();
 }
 
+// Who waits for room elsewhere says so and looks at the gate; the owner gives credits back and looks
+// who waits: one of them sees the other (CO-4).
+TACTUS_MODEL_TEST(mailbox_gate, CO4_room_is_not_missed, scenario::every_interleaving()) {
+    tactus::mailbox_gate gate;
+    tactus::inbox in;
+    tactus::mailbox_options o;
+    o.capacity = 1;
+    gate.open(1, o);
+    model::require(gate.enter(1) == tactus::mailbox_gate::entry::entered);
+    tactus::port::atomic<unsigned> wants{0};
+    bool room = false;
+    bool seen = false;
+    {
+        model::thread sender([&] {
+            wants.store(1, std::memory_order_relaxed);
+            room = gate.has_room(1);
+        });
+        gate.leave(1, in);
+        seen = wants.load(std::memory_order_relaxed) != 0;
+    }
+    model::require(room || seen);
+    gate.close([](tactus::envelope&) {});
+}
+
 // Whoever runs the mailbox serves who waits, before or after it got into the line.
 TACTUS_MODEL_TEST(mailbox_gate, MB2_a_waiter_is_never_left_behind, scenario::preempted(3)) {
     gated_rig r(1, overflow::block);

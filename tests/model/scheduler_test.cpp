@@ -115,6 +115,57 @@ void system_message_to_an_old_life() {
     }
 }
 
+/// A reference of an earlier system with the same number meets a slot that is being made.
+void a_reference_to_a_slot_in_the_making() {
+    scheduler_rig r({.workers = 1, .slots = 1});
+    const mailbox_index old = mailbox_index::make(r.system.system_number(), 0, 1'000);
+    {
+        model::thread other([&] { (void)r.spawn(); });
+        actor_scheduler::tell(old, note{0});
+    }
+    r.run_to_the_end();
+    model::require(r.handled[0] == 0);
+    model::require(r.events.dead[0].load(std::memory_order_relaxed) +
+                       r.events.lost.load(std::memory_order_relaxed) ==
+                   1);
+}
+
+/// Supervision lets an actor go while the run ends that has held a continuation back.
+void a_continuation_held_by_supervision() {
+    scheduler_rig r({.workers = 1, .slots = 1});
+    const mailbox_index a = r.spawn();
+    model::require(r.system.suspend(a, tactus::suspension::await));
+    model::require(r.system.suspend(a, tactus::suspension::supervision));
+    system_message m;
+    m.kind = system_kind::continuation;
+    model::require(r.system.send_system(a, m));
+    {
+        model::thread other([&] { (void)r.system.resume(a, tactus::suspension::supervision); });
+        r.run(0, 1);
+    }
+    r.run_to_the_end();
+    model::require(r.handled_system == 1, "left behind");
+}
+
+/// A system message from outside while the system ends.
+void a_system_message_while_the_system_ends() {
+    scheduler_rig r({.workers = 1, .slots = 1});
+    const mailbox_index a = r.spawn();
+    static unsigned freed;
+    freed = 0;
+    system_message m;
+    m.kind = system_kind::unwatch;
+    m.done = [](system_message&) noexcept { ++freed; };
+    {
+        model::thread other([&] { (void)r.system.send_system(a, m); });
+        r.system.begin_stop();
+        const tactus::worker::binding bound(r.system.worker_at(0));
+        r.system.finish_stop(r.system.worker_at(0));
+    }
+    model::require(freed == 1, "neither handled nor refused");
+    model::require(r.system.live_count() == 0, "an actor is left");
+}
+
 /// The next life's registration is not the old one's to take back.
 void an_unregister_of_an_old_life() {
     scheduler_rig r({.workers = 1, .slots = 1});
@@ -283,6 +334,16 @@ TACTUS_MODEL_TEST(scheduler, LN7_a_task_that_waits_for_an_actor, long_runs(2'000
 TACTUS_MODEL_TEST(scheduler, RG2_a_system_message_never_reaches_the_next_life,
                   scenario::preempted(4)) {
     system_message_to_an_old_life();
+}
+
+TACTUS_MODEL_TEST(scheduler, RG2_a_reference_to_a_slot_in_the_making, scenario::preempted(2)) {
+    a_reference_to_a_slot_in_the_making();
+}
+TACTUS_MODEL_TEST(scheduler, SQ4_a_continuation_held_by_supervision, scenario::preempted(3)) {
+    a_continuation_held_by_supervision();
+}
+TACTUS_MODEL_TEST(scheduler, SQ2_a_system_message_while_the_system_ends, scenario::preempted(3)) {
+    a_system_message_while_the_system_ends();
 }
 
 // find() and the change of the state word are two steps; the word says which life it belongs to.

@@ -12,7 +12,8 @@ namespace {
 
 struct entry {
     // "visit": a visitor counts itself, then looks for the system; a system that ends takes itself
-    // out, then looks for visitors. The two words must be seen in one order by both.
+    // out, then looks for visitors. Both change the count: who comes second knows what the first
+    // did before. What visitors did happens before the system's end.
     port::atomic<actor_scheduler*> system{nullptr};
     port::atomic<std::uint32_t> visitors{0};
     // Under the lock.
@@ -59,12 +60,12 @@ void system_table::withdraw(std::uint32_t number) noexcept {
     for (const visit* v = port::thread_instance<inside>().innermost; v != nullptr; v = v->outer_)
         TACTUS_CHECK(1, v->number_ != number);
     entry& e = table[number];
-    e.system.store(nullptr, visiting.seq_cst());
+    e.system.store(nullptr, std::memory_order_relaxed);  // published by the count
     // The last visitor to leave wakes who waits here.
-    std::uint32_t seen = e.visitors.fetch_or(awaited, visiting.seq_cst()) | awaited;
+    std::uint32_t seen = e.visitors.fetch_or(awaited, visiting.acq_rel()) | awaited;
     while (seen != awaited) {
         (void)port::wait_on(e.visitors, seen, -1);
-        seen = e.visitors.load(visiting.seq_cst());
+        seen = e.visitors.load(visiting.acquire());
     }
     e.visitors.fetch_and(~awaited, std::memory_order_relaxed);  // visitors may come again
 }
@@ -86,8 +87,8 @@ system_table::visit::visit(std::uint32_t number) noexcept
     if (number_ >= number_count)
         number_ = 0;
     entry& e = table[number_];
-    e.visitors.fetch_add(1, visiting.seq_cst());
-    system_ = e.system.load(visiting.seq_cst());
+    e.visitors.fetch_add(1, visiting.acquire());
+    system_ = e.system.load(visiting.acquire());
     if (system_ == nullptr)
         refused.fetch_add(1, std::memory_order_relaxed);
 }
