@@ -35,8 +35,8 @@ TACTUS_MODEL_TEST(mailbox_gate, MB1_three_senders_of_more, scenario::by_prioriti
     r.check_all();
 }
 
-// Who waits for room elsewhere says so and looks at the gate; the owner gives credits back and looks
-// who waits: one of them sees the other (CO-4).
+// Who waits for room elsewhere says so and looks at the gate; the owner gives credits back and
+// looks who waits: one of them sees the other (CO-4).
 TACTUS_MODEL_TEST(mailbox_gate, CO4_room_is_not_missed, scenario::every_interleaving()) {
     tactus::mailbox_gate gate;
     tactus::inbox in;

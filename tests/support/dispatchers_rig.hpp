@@ -55,15 +55,15 @@ private:
 struct dispatchers_rig {
     explicit dispatchers_rig(tactus::dispatcher_config first = {.workers = 2},
                              tactus::actor_scheduler::options with = {},
-                             std::string name = "tactus")
+                             std::string name = "tactus", tactus::resolver* names = nullptr)
         : system(memory.fill([&] {
               with.time = &time;
               return tactus::runtime::dispatchers::fill(with, first);
           }())),
           all(std::in_place, system,
-              tactus::runtime::dispatchers::options{.system_name = std::move(name),
-                                                    .events = &events},
-              tactus::runtime::dispatcher_entry{.id = tactus::default_dispatcher_id,
+              tactus::runtime::dispatchers::options{
+                  .system_name = std::move(name), .events = &events, .names = names},
+              tactus::runtime::dispatcher_setup{.id = tactus::default_dispatcher_id,
                                                 .config = first}) {}
 
     tactus::runtime::scheduler_memory memory{{.actors_max = 1U << 17, .messages_max = 1U << 23}};

@@ -24,7 +24,7 @@ instant earlier(instant a, instant b) {
 }  // namespace
 
 dispatcher_handle::entry::entry(actor_scheduler& system, dispatcher& where,
-                                const dispatcher_entry& e, const dispatcher_config& resolved,
+                                const dispatcher_setup& e, const dispatcher_config& resolved,
                                 const surroundings& in)
     : system_(system),
       where_(where),

@@ -33,7 +33,7 @@ public:
         dispatcher_events* events;
         housekeeper* keeper;
     };
-    entry(actor_scheduler& system, dispatcher& where, const dispatcher_entry& e,
+    entry(actor_scheduler& system, dispatcher& where, const dispatcher_setup& e,
           const dispatcher_config& resolved, const surroundings& in);
 
     [[nodiscard]] std::string_view id() const { return id_; }

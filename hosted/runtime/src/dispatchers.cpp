@@ -52,6 +52,12 @@ std::string dispatcher_error::text() const {
     return text;
 }
 
+std::string text_of(const place_error& why) {
+    if (const auto* e = std::get_if<resolve_error>(&why))
+        return std::string(e->text());
+    return std::get<dispatcher_error>(why).text();
+}
+
 struct dispatchers::state {
     state(actor_scheduler& s, options o) : system(s), how(std::move(o)), keeper(how.system_name) {}
 
@@ -96,7 +102,7 @@ actor_scheduler::options dispatchers::fill(actor_scheduler::options o,
     return o;
 }
 
-dispatchers::dispatchers(actor_scheduler& system, options o, const dispatcher_entry& first)
+dispatchers::dispatchers(actor_scheduler& system, options o, const dispatcher_setup& first)
     : state_(std::make_unique<state>(system, std::move(o))) {
     const dispatcher_config c = resolved(first.config);
     TACTUS_CHECK(1, grows(c.executor));
@@ -119,16 +125,50 @@ dispatcher_handle dispatchers::first() const {
     return {state_->entries[0]->where(), *state_->entries[0]};
 }
 
-std::expected<dispatcher_handle, dispatcher_error> dispatchers::find(std::string_view id) const {
-    const std::lock_guard held(state_->mutex);
-    dispatcher_handle::entry* e = state_->find(id);
-    if (e == nullptr)
-        return std::unexpected(
-            dispatcher_error{dispatcher_error::kind::unknown_dispatcher, std::string(id)});
-    return dispatcher_handle(e->where(), *e);
+std::expected<dispatcher_handle, dispatcher_error> dispatchers::find(std::string_view id) {
+    {
+        const std::lock_guard held(state_->mutex);
+        if (dispatcher_handle::entry* e = state_->find(id))
+            return dispatcher_handle(e->where(), *e);
+    }
+    if (state_->how.names != nullptr) {
+        if (const auto e = state_->how.names->resolve_dispatcher(id))
+            return made_for(**e);
+    }
+    return std::unexpected(
+        dispatcher_error{dispatcher_error::kind::unknown_dispatcher, std::string(id)});
 }
 
-std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispatcher_entry& e) {
+std::expected<dispatcher_handle, dispatcher_error> dispatchers::made_for(
+    const dispatcher_entry& e) {
+    for (;;) {
+        {
+            const std::lock_guard held(state_->mutex);
+            if (dispatcher_handle::entry* made = state_->find(e.id()))
+                return dispatcher_handle(made->where(), *made);
+        }
+        auto added = add({.id = e.id(), .config = e.config()});
+        // Somebody else may have been quicker.
+        if (added || added.error().what != dispatcher_error::kind::duplicate_dispatcher)
+            return added;
+    }
+}
+
+std::expected<spawn_options, place_error> dispatchers::place(const resolve_request& wanted) {
+    TACTUS_CHECK(4, state_->how.names != nullptr);
+    const auto resolved = state_->how.names->resolve(wanted);
+    if (!resolved)
+        return std::unexpected(resolved.error());
+    const auto where = made_for(*resolved->dispatcher);
+    if (!where)
+        return std::unexpected(where.error());
+    return spawn_options{.priority = wanted.choice.priority,
+                         .mailbox = resolved->mailbox,
+                         .dispatcher = where->number(),
+                         .deadline = wanted.choice.deadline};
+}
+
+std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispatcher_setup& e) {
     const auto refused = [&](dispatcher_error::kind what) {
         return std::unexpected(dispatcher_error{what, std::string(e.id)});
     };

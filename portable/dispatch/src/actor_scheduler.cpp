@@ -110,6 +110,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                      .fresh_capacity = o.fresh_capacity,
                      .queue_capacity = o.queue_capacity,
                      .keyed_capacity = o.keyed_capacity,
+                     .mode = o.mode,
                      .certify_schedule = o.certify_schedule,
                      .advice = o.advice,
                      .load = o.load}) {
@@ -354,7 +355,7 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
 void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
     s.drop_kind();
     if (s.dispatcher_number() != 0) [[unlikely]]
-        dispatcher_at(s.dispatcher_number())->detach();
+        leave_dispatcher(s);
     if (w != nullptr) {
         slots_.give_unopened(s, w->slots_);
         return;
@@ -363,9 +364,14 @@ void actor_scheduler::abandon_spawn(slot& s, worker* w) noexcept {
     slots_.give_unopened(s, outside_.slots);
 }
 
+void actor_scheduler::leave_dispatcher(const slot& s) noexcept {
+    if (dispatcher* d = dispatcher_at(s.dispatcher_number()))
+        d->detach();
+}
+
 void actor_scheduler::give_slot(slot& s, worker* w) noexcept {
     if (s.dispatcher_number() != 0) [[unlikely]]
-        dispatcher_at(s.dispatcher_number())->detach();
+        leave_dispatcher(s);
     if (w != nullptr) {
         slots_.give(s, w->slots_);
         w->ended_.store(w->ended_.load(std::memory_order_relaxed) + 1,

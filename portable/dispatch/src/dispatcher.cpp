@@ -13,8 +13,7 @@ dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
     : memory_(*o.memory),
       number_(o.number),
       throughput_(0),
-      throughput_deadline_(o.throughput_deadline),
-      looks_at_clock_(o.throughput_deadline != duration::max() && o.time != nullptr),
+      has_clock_(o.time != nullptr),
       order_({.memory = o.memory,
               .slots = o.slots,
               .time = o.time,
@@ -30,11 +29,13 @@ dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
               .cancel_streak_limit = o.cancel_streak_limit,
               .queue_capacity = o.queue_capacity,
               .keyed_capacity = o.keyed_capacity,
+              .mode = o.mode,
               .certify_schedule = o.certify_schedule}),
       worker_count_(o.worker_count),
       one_owner_(o.one_owner),
       lived_in_(o.lived_in) {
     set_throughput(o.throughput);
+    set_throughput_deadline(o.throughput_deadline);
     void* block = memory_.allocate(worker_count_ * sizeof(worker*), alignof(worker*));
     TACTUS_CHECK(1, block != nullptr);
     workers_ = ::new (block) worker*[worker_count_];
@@ -48,9 +49,12 @@ dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
                                 .number = 0,
                                 .shared = o.worker_count > 1 || o.visited,
                                 .seed = split_mix(o.seed, std::uint64_t{o.number} << 40),
+                                .mode = o.mode,
                                 .cancel_streak_limit = o.cancel_streak_limit};
     for (std::uint32_t i = 0; i < worker_count_; ++i) {
         lanes.number = i;
+        if (o.mode != lane_mode::standard)
+            lanes.seed = o.seed + i;  // not mixed, as the vectors have it
         workers_[i] = make<worker>(memory_, system, *this, lanes, o.shared_queue);
         order_.add_worker(workers_[i]->lanes());
     }
@@ -67,6 +71,16 @@ void dispatcher::make_visitor(worker_lanes::options o) noexcept {
     o.keyed_capacity = 1;
     o.number = worker_count_;
     visitor_ = make<worker_lanes>(memory_, o);
+}
+
+void dispatcher::set_throughput_deadline(duration d) noexcept {
+    std::uint32_t us = no_deadline;
+    if (has_clock_ && d <= duration::zero())
+        us = 0;
+    else if (const std::int64_t rounded = (d.ns() - 1) / 1'000 + 1;
+             has_clock_ && rounded < no_deadline)
+        us = static_cast<std::uint32_t>(rounded);
+    deadline_us_.store(us, std::memory_order_relaxed);  // stands alone
 }
 
 dispatcher::~dispatcher() {

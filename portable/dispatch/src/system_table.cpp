@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include <tactus/base/check.hpp>
-
 namespace tactus::inline v0 {
 namespace {
 
@@ -95,9 +93,9 @@ system_table::visit::visit(std::uint32_t number) noexcept
 
 system_table::visit::~visit() {
     // Release: what was done inside happens before the system's end.
-    port::atomic<std::uint32_t>& visitors = table[number_].visitors;
-    if (visitors.fetch_sub(1, visiting.release()) == (awaited | 1)) [[unlikely]]
-        port::wake_one(visitors);
+    entry& e = table[number_];
+    if (e.visitors.fetch_sub(1, visiting.release()) == (awaited | 1)) [[unlikely]]
+        port::wake_one(e.visitors);
     port::thread_instance<inside>().innermost = outer_;
 }
 

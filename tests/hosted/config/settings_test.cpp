@@ -431,14 +431,14 @@ TEST(settings, a_resolver_is_filled) {
                            .actor_requirement = capability::deque});
         ASSERT_TRUE(got) << got.error().text();
         EXPECT_EQ(got->dispatcher->id(), "app.io");
-        EXPECT_EQ(got->dispatcher->throughput(), 17u);
+        EXPECT_EQ(got->dispatcher->config().throughput, 17u);
         EXPECT_EQ(got->dispatcher->config().mailbox, "small");
         EXPECT_EQ(got->mailbox.capacity, 100u);
         const auto required =
             names.resolve({.actor_requirement = capability::deque | capability::bounded});
         ASSERT_TRUE(required) << required.error().text();
         EXPECT_EQ(required->mailbox.capacity, 100u);
-        EXPECT_EQ(required->dispatcher->throughput(), 5u);
+        EXPECT_EQ(required->dispatcher->config().throughput, 5u);
     }
 }
 
@@ -454,7 +454,7 @@ TEST(settings, the_default_ids_are_configured_like_others) {
     runtime::heap_memory memory;
     resolver names({.memory = &memory});
     ASSERT_TRUE(config::fill(*read, names));
-    EXPECT_EQ((*names.resolve_dispatcher(internal_dispatcher_id))->throughput(), 3u);
+    EXPECT_EQ((*names.resolve_dispatcher(internal_dispatcher_id))->config().throughput, 3u);
     EXPECT_EQ(names.resolve({})->mailbox.capacity, 4u);
     // Now both are in use.
     const auto again = config::fill(*read, names);

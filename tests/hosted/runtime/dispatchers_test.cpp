@@ -3,6 +3,8 @@
 // Goal: dispatchers by id: made, found, kept alive and ended (DR-3, DR-5, EX-6, EX-9, CO-5).
 #include <tactus/runtime/dispatchers.hpp>
 
+#include <tactus/runtime/heap_memory.hpp>
+
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -94,7 +96,7 @@ TEST(dispatchers, DR_5_are_found_by_id_and_added_while_running) {
 // DR-5: one in use is not replaced; what cannot be is refused by name.
 TEST(dispatchers, DR_5_what_cannot_be_is_refused_by_name) {
     dispatchers_rig rig;
-    const auto why = [&](const runtime::dispatcher_entry& e) {
+    const auto why = [&](const runtime::dispatcher_setup& e) {
         return rig.all->add(e).error().what;
     };
     using kind = dispatcher_error::kind;
@@ -110,6 +112,133 @@ TEST(dispatchers, DR_5_what_cannot_be_is_refused_by_name) {
     EXPECT_TRUE(rig.all->shut_down(10s));
     EXPECT_EQ(why({.id = "late"}), kind::shutting_down);
     EXPECT_EQ(std::string(name_of(kind::shutting_down)), "shutting_down");
+}
+
+// DR-5: limits are changed while running, and count from the next run.
+TEST(dispatchers, DR_5_limits_are_changed_while_running) {
+    dispatchers_rig rig;
+    const auto added = rig.all->add(
+        {.id = "d", .config = {.executor = executor_kind::thread_pool, .throughput = 3}});
+    ASSERT_TRUE(added);
+    const dispatcher& where = added->where();
+    EXPECT_EQ(where.throughput(), 3u);
+    EXPECT_FALSE(where.has_throughput_deadline());
+    added->set_throughput(0);
+    EXPECT_EQ(where.throughput(), 1u);  // 0 means 1
+    added->set_throughput({});
+    EXPECT_EQ(where.throughput(), 0u);  // the default rule
+    struct row {
+        duration said;
+        duration kept;
+    };
+    // Whole microseconds, rounded up: a deadline, not none; 71 minutes and more are none.
+    const row table[] = {{duration::from_ms(5), duration::from_ms(5)},
+                         {duration::from_ns(1), duration::from_us(1)},
+                         {duration::zero(), duration::zero()},
+                         {duration::from_ns(-1), duration::zero()},
+                         {duration::from_s(71 * 60), duration::from_s(71 * 60)},
+                         {duration::from_s(72 * 60), duration::max()},
+                         {duration::max(), duration::max()}};
+    for (const row& r : table) {
+        added->set_throughput_deadline(r.said);
+        EXPECT_EQ(where.throughput_deadline(), r.kept);
+        EXPECT_EQ(where.has_throughput_deadline(), r.kept != duration::max());
+    }
+    // From the next run: each of the messages takes longer than the deadline, so each has a run.
+    struct slow {
+        std::atomic<std::uint64_t>* count;
+        void receive(turn&, envelope&) {
+            std::this_thread::sleep_for(200us);
+            ++*count;
+        }
+    };
+    added->set_throughput_deadline(duration::from_us(100));
+    std::atomic<std::uint64_t> count{0};
+    const mailbox_index a = *rig.system.spawn<slow>({.dispatcher = added->number()}, &count);
+    const std::uint32_t before = added->where().order().progress();
+    for (int i = 0; i < 20; ++i)
+        actor_scheduler::tell(a, i);
+    EXPECT_TRUE(until([&] { return count == 20; }));
+    EXPECT_GE(added->where().order().progress() - before, 20u);
+}
+
+// DR-1, DR-2, DR-3: what the resolver knows is made when it is first needed, once.
+TEST(dispatchers, DR_3_dispatchers_of_the_resolver_are_made_when_needed) {
+    runtime::heap_memory heap;
+    resolver names({.memory = &heap, .rules = dispatch_rules::of(system_preset::pekko)});
+    ASSERT_TRUE(names.add_dispatcher("app.io", config(executor_kind::thread_pool)));
+    ASSERT_TRUE(names.add_alias("app.files", "app.io"));
+    ASSERT_TRUE(names.add_deployment("/user/reader", {.dispatcher = "app.files"}));
+    ASSERT_TRUE(names.add_dispatcher("app.foreign", config(executor_kind::foreign)));
+    dispatchers_rig rig({.workers = 1}, {}, "tactus", &names);
+
+    EXPECT_EQ(rig.system.dispatcher_at(1), nullptr);
+    const auto by_alias = rig.all->find("app.files");
+    ASSERT_TRUE(by_alias);
+    EXPECT_EQ(by_alias->number(), 1u);
+    EXPECT_EQ(by_alias->id(), "app.io");
+    EXPECT_EQ(by_alias->where().throughput(), 5u);  // the preset's
+    EXPECT_EQ(rig.all->find("app.io")->number(), 1u);
+    EXPECT_EQ(rig.all->find(default_dispatcher_id)->number(), 0u);  // C-DCF-3
+    EXPECT_EQ(rig.all->find("nowhere").error().what, dispatcher_error::kind::unknown_dispatcher);
+    EXPECT_EQ(rig.all->find("app.foreign").error().what, dispatcher_error::kind::executor_missing);
+
+    const auto where = rig.all->place({.path = "/user/reader"});
+    ASSERT_TRUE(where) << text_of(where.error());
+    EXPECT_EQ(where->dispatcher, 1u);
+    EXPECT_EQ(thread_of(rig.system, where->dispatcher), "tactus-io-0");
+}
+
+// DR-4: what props say about dispatcher, mailbox, priority and deadline reaches the actor.
+TEST(dispatchers, DR_4_an_actor_is_placed_as_its_props_say) {
+    runtime::heap_memory heap;
+    resolver names({.memory = &heap});
+    dispatchers_rig rig({.workers = 1}, {}, "tactus", &names);
+    const auto where = rig.all->place({.choice = spawn_choice()
+                                                     .with_dispatcher(blocking_dispatcher_id)
+                                                     .with_mailbox("bounded")
+                                                     .with_capacity(7)
+                                                     .with_priority(9)
+                                                     .with_deadline(duration::from_ms(3))
+                                                     .where()});
+    ASSERT_TRUE(where) << text_of(where.error());
+    EXPECT_EQ(where->dispatcher, 1u);
+    EXPECT_EQ(where->mailbox.capacity, 7u);
+    EXPECT_EQ(where->priority, 9u);
+    EXPECT_EQ(where->deadline, duration::from_ms(3));
+    std::atomic<std::uint64_t> count{0};
+    actor_scheduler::tell(*rig.system.spawn<counting_actor>(*where, &count), 1);
+    EXPECT_TRUE(until([&] { return count == 1; }));
+
+    // Nothing said: the first, and a plain mailbox.
+    const auto plain = rig.all->place({});
+    ASSERT_TRUE(plain);
+    EXPECT_EQ(plain->dispatcher, 0u);
+    EXPECT_TRUE(plain->mailbox.is_plain());
+
+    const auto unknown = rig.all->place({.choice = {.mailbox = "app.nothing"}});
+    ASSERT_FALSE(unknown);
+    EXPECT_NE(text_of(unknown.error()).find("app.nothing"), std::string::npos);
+}
+
+// Many who need the same dispatcher at once get one.
+TEST(dispatchers, a_dispatcher_of_the_resolver_is_made_once) {
+    runtime::heap_memory heap;
+    resolver names({.memory = &heap});
+    dispatchers_rig rig({.workers = 1}, {}, "tactus", &names);
+    std::atomic<unsigned> wrong{0};
+    {
+        std::vector<std::jthread> all;
+        for (unsigned t = 0; t < 4; ++t) {
+            all.emplace_back([&] {
+                const auto found = rig.all->find(blocking_dispatcher_id);
+                if (!found || found->number() != 1)
+                    ++wrong;
+            });
+        }
+    }
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_EQ(rig.system.dispatcher_at(2), nullptr);
 }
 
 // C-DCF-6, C-DSP-14, UP-7: names of threads carry the system and the dispatcher.

@@ -489,7 +489,8 @@ TEST(coordinator, a_yielded_one_waits_where_its_next_message_belongs) {
     EXPECT_TRUE(tactus_test::journal().is({1, 2, tactus_test::system + 7, 3}));
 }
 
-// LN-8: an actor that gives deadlines: what it is sent is due so much later; who says when, decides.
+// LN-8: an actor that gives deadlines: what it is sent is due so much later; who says when,
+// decides.
 TEST(coordinator, LN_8_an_actor_gives_what_it_is_sent_a_deadline) {
     kernel_rig rig;
     spawn_options o;

@@ -30,9 +30,7 @@ TEST(resolver_entries, a_dispatcher_is_as_configured) {
     ASSERT_TRUE(found);
     EXPECT_TRUE((*found)->id() == "my.dispatcher");
     EXPECT_TRUE((*found)->config() == config);
-    EXPECT_EQ((*found)->throughput(), 17u);
-    EXPECT_TRUE((*found)->throughput_deadline() == 2_ms);
-    EXPECT_TRUE((*found)->starvation_deadline() == 3_s);
+    EXPECT_EQ((*found)->config().throughput, 17u);
     EXPECT_EQ((*found)->number(), 3u);
     EXPECT_EQ(rig.names.dispatcher(3), *found);
     EXPECT_EQ(rig.names.dispatcher(4), nullptr);
@@ -44,9 +42,6 @@ TEST(resolver_entries, the_defaults_of_a_dispatcher) {
     resolver_rig rig;
     const auto found = rig.names.resolve_dispatcher(tactus::default_dispatcher_id);
     ASSERT_TRUE(found);
-    EXPECT_EQ((*found)->throughput(), 0u);
-    EXPECT_TRUE((*found)->throughput_deadline() == duration::max());
-    EXPECT_TRUE((*found)->starvation_deadline() == 1_s);
     EXPECT_TRUE((*found)->config() == dispatcher_config{});
     EXPECT_TRUE(
         (*rig.names.resolve_dispatcher(tactus::blocking_dispatcher_id))->config().executor ==
@@ -57,35 +52,15 @@ TEST(resolver_entries, the_defaults_of_a_dispatcher) {
 TEST(resolver_entries, the_preset_pekko) {
     resolver_rig rig(pekko);
     EXPECT_TRUE(rig.names.add_dispatcher("own", {.throughput = 17}));
-    EXPECT_EQ((*rig.names.resolve_dispatcher(tactus::default_dispatcher_id))->throughput(), 5u);
-    EXPECT_EQ((*rig.names.resolve_dispatcher("own"))->throughput(), 17u);
+    EXPECT_EQ((*rig.names.resolve_dispatcher(tactus::default_dispatcher_id))->config().throughput,
+              5u);
+    EXPECT_EQ((*rig.names.resolve_dispatcher("own"))->config().throughput, 17u);
     EXPECT_EQ(rig.names.rules().executor_retries, 1u);
     EXPECT_EQ(tactus::dispatch_rules{}.executor_retries, 2u);
     const resolver_rig alone({.throughput = 5});
     EXPECT_TRUE(alone.names.rules().first == tactus::precedence::props_first);
     EXPECT_TRUE(tactus::dispatch_rules::of(tactus::system_preset::tactus) ==
                 tactus::dispatch_rules{});
-}
-
-// DR-5: limits may be changed and are seen from the next look on.
-TEST(resolver_entries, limits_change_behind_the_entry) {
-    resolver_rig rig;
-    tactus::dispatcher_entry& e = **rig.names.resolve_dispatcher(tactus::default_dispatcher_id);
-    const tactus::dispatcher_limits tight{
-        .throughput = 32, .throughput_deadline = 10_us, .starvation_deadline = 5_ms};
-    e.change(tight);
-    EXPECT_TRUE(e.limits() == tight);
-    EXPECT_EQ((*rig.names.resolve_dispatcher(tactus::default_dispatcher_id))->throughput(), 32u);
-    e.change({.throughput = 0, .throughput_deadline = 1_ns, .starvation_deadline = 71_min});
-    EXPECT_EQ(e.throughput(), 1u);                 // 0 means 1
-    EXPECT_TRUE(e.throughput_deadline() == 1_us);  // rounded up: a deadline, not none
-    EXPECT_TRUE(e.starvation_deadline() == 71_min);
-    e.change({.throughput = {}, .throughput_deadline = 0_ns, .starvation_deadline = 72_min});
-    EXPECT_EQ(e.throughput(), 0u);
-    EXPECT_TRUE(e.throughput_deadline() == 0_ns);
-    EXPECT_TRUE(e.starvation_deadline() == duration::max());
-    e.change({.throughput_deadline = duration::from_ns(-1)});
-    EXPECT_TRUE(e.throughput_deadline() == 0_ns);
 }
 
 // DR-5, C-DCF-8: what nobody has yet may be replaced, the internal dispatcher for one.
@@ -96,7 +71,7 @@ TEST(resolver_entries, what_is_not_in_use_can_be_replaced) {
     EXPECT_TRUE(rig.names.replace_mailbox(tactus::default_mailbox_id, {.capacity = 8}));
     const auto got = rig.names.resolve({.choice = {.dispatcher = tactus::internal_dispatcher_id}});
     ASSERT_TRUE(got);
-    EXPECT_EQ(got->dispatcher->throughput(), 9u);
+    EXPECT_EQ(got->dispatcher->config().throughput, 9u);
     EXPECT_TRUE(got->dispatcher->config().mailbox == "bounded");
     EXPECT_EQ(got->mailbox.capacity, 1'000u);
     EXPECT_EQ(rig.names.resolve({})->mailbox.capacity, 8u);
@@ -126,7 +101,7 @@ TEST(resolver_entries, what_is_in_use_cannot_be_replaced) {
     }
     for (const char* id : {"m", "n"})
         EXPECT_TRUE(refused(rig.names.replace_mailbox(id, {}), error_kind::in_use));
-    EXPECT_EQ((*rig.names.resolve_dispatcher("a"))->throughput(), 2u);
+    EXPECT_EQ((*rig.names.resolve_dispatcher("a"))->config().throughput, 2u);
     EXPECT_EQ(rig.names.resolve_mailbox("m")->capacity, 2u);
 }
 
@@ -137,18 +112,6 @@ TEST(resolver_entries, only_what_is_there_can_be_replaced) {
     EXPECT_TRUE(refused(rig.names.replace_mailbox("bounded", {}), error_kind::unknown_mailbox));
     EXPECT_TRUE(refused(rig.names.replace_mailbox(tactus::default_mailbox_id, {.capacity = 0}),
                         error_kind::capacity_zero));
-}
-
-// TC-M38: the count; what follows from it is the executor's.
-TEST(resolver_entries, inhabitants_are_counted) {
-    resolver_rig rig;
-    tactus::dispatcher_entry& e = **rig.names.resolve_dispatcher(tactus::default_dispatcher_id);
-    EXPECT_EQ(e.inhabitants(), 0u);
-    EXPECT_EQ(e.attach(), 1u);
-    EXPECT_EQ(e.attach(), 2u);
-    EXPECT_EQ(e.inhabitants(), 2u);
-    EXPECT_EQ(e.detach(), 1u);
-    EXPECT_EQ(e.detach(), 0u);
 }
 
 // PK-CFG-9: ids that are there without being added, and that nobody else can have.

@@ -106,7 +106,6 @@ private:
     [[nodiscard]] bool make_thread(place& p);
     static void* thread_main(void* of);
     void run(place& p);
-    void stand_down(place& p);
     [[nodiscard]] coordinator& order() const { return where_.order(); }
     [[nodiscard]] worker_lanes& lanes_of(const place& p) const;
 

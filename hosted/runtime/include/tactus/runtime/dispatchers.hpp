@@ -7,6 +7,11 @@
 //     auto io = all.add({.id = "io", .config = {.executor = executor_kind::thread_pool}});
 //     system.spawn<reader>({.dispatcher = io->number()});
 //
+// With a resolver (DR-1 ... DR-4) ids are looked up there, and dispatchers made when first needed:
+//
+//     auto where = all.place({.path = "/user/reader", .choice = spawn_choice().where()});
+//     system.spawn<reader>(*where);
+//
 // The first one runs the system's timers, so it has threads, and they stay while the system runs.
 // Those of the others end after `shutdown_timeout` without actors, and start again when one is
 // attached, or when a task comes. A dispatcher's number is its index in the kernel.
@@ -20,9 +25,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/lent_workers.hpp>
+#include <tactus/dispatch/resolver.hpp>
+#include <tactus/dispatch/spawn_options.hpp>
 #include <tactus/runtime/dispatcher_threads.hpp>
 
 namespace tactus::inline v0::runtime {
@@ -43,7 +51,12 @@ struct dispatcher_error {
 };
 [[nodiscard]] const char* name_of(dispatcher_error::kind what) noexcept;
 
-struct dispatcher_entry {
+/// Why an actor cannot be placed: the resolver does not know where, or it cannot be made.
+using place_error = std::variant<resolve_error, dispatcher_error>;
+[[nodiscard]] std::string text_of(const place_error& why);
+
+/// A dispatcher to be made.
+struct dispatcher_setup {
     std::string_view id = {};
     dispatcher_config config = {};
     thread_settings threads = {};
@@ -75,6 +88,7 @@ public:
 
     // DR-5: applies from the next run, or the next sample.
     void set_throughput(std::optional<std::uint32_t> n) const { where_->set_throughput(n); }
+    void set_throughput_deadline(duration d) const { where_->set_throughput_deadline(d); }
     void set_starvation_deadline(duration d) const;
     void set_shutdown_timeout(duration d) const;
 
@@ -96,6 +110,9 @@ public:
     struct options {
         std::string system_name = "tactus";
         dispatcher_events* events = nullptr;  // outlives this
+        // Ids, aliases, deployments and requirements; a dispatcher it knows is made when it is first
+        // needed. Outlives this. Null: there is what was added.
+        resolver* names = nullptr;
     };
     /// EX-9: what the configuration says, with the defaults filled in.
     [[nodiscard]] static dispatcher_config resolved(dispatcher_config c);
@@ -105,16 +122,20 @@ public:
 
     /// Starts the first dispatcher. Requires: the system was made with fill(), and `first` needs
     /// threads: work_stealing_pool or thread_pool (check dispatchers:1). The system outlives this.
-    dispatchers(actor_scheduler& system, options o, const dispatcher_entry& first);
+    dispatchers(actor_scheduler& system, options o, const dispatcher_setup& first);
     /// Shuts down by force, unless it was shut down before.
     ~dispatchers();
     dispatchers(const dispatchers&) = delete;
     dispatchers& operator=(const dispatchers&) = delete;
 
     /// DR-5: while running, too.
-    [[nodiscard]] std::expected<dispatcher_handle, dispatcher_error> add(const dispatcher_entry& e);
-    [[nodiscard]] std::expected<dispatcher_handle, dispatcher_error> find(
-        std::string_view id) const;
+    [[nodiscard]] std::expected<dispatcher_handle, dispatcher_error> add(const dispatcher_setup& e);
+    /// By id, or alias; one the resolver knows is made now, if it was not.
+    [[nodiscard]] std::expected<dispatcher_handle, dispatcher_error> find(std::string_view id);
+    /// DR-2, DR-4: what the resolver says about an actor to be spawned, for actor_scheduler::spawn;
+    /// its dispatcher is made now, if it was not. A priority mailbox still needs its `order`.
+    /// Requires: there is a resolver (check dispatchers:4).
+    [[nodiscard]] std::expected<spawn_options, place_error> place(const resolve_request& wanted);
     [[nodiscard]] dispatcher_handle first() const;
 
     /// CO-5: takes nothing new, lets all dispatchers finish what is queued for at most `limit`,
@@ -126,6 +147,8 @@ public:
 
 private:
     struct state;
+    [[nodiscard]] std::expected<dispatcher_handle, dispatcher_error> made_for(
+        const dispatcher_entry& e);
     [[nodiscard]] bool drained();
 
     std::unique_ptr<state> state_;

@@ -87,6 +87,7 @@ public:
         std::uint32_t fresh_capacity = 256;
         std::uint32_t queue_capacity = 64;
         std::uint32_t keyed_capacity = 16;
+        lane_mode mode = lane_mode::standard;  // of the first dispatcher (DT-3)
         bool certify_schedule = false;
         governor* advice = nullptr;
         load_probe* load = nullptr;
@@ -205,8 +206,9 @@ public:
 
     /// Asks an actor to end, from any thread. False when it has ended.
     bool stop(mailbox_index who) noexcept;
-    /// Holds back, or lets go, user messages of an actor; counted. False when stale, or held back as
-    /// often as can be counted. Letting go of an await also ends its oldest wait (see turn::suspend).
+    /// Holds back, or lets go, user messages of an actor; counted. False when stale, or held back
+    /// as often as can be counted. Letting go of an await also ends its oldest wait, if it has one
+    /// (see turn::suspend).
     bool suspend(mailbox_index who, suspension why) noexcept;
     bool resume(mailbox_index who, suspension why) noexcept;
     /// CO-6: resumes all that wait for the key; how many.
@@ -620,6 +622,7 @@ private:
                                                                 worker* w) noexcept;
     [[nodiscard]] mailbox_index end_spawn(slot& s, worker* w) noexcept;
     void abandon_spawn(slot& s, worker* w) noexcept;
+    void leave_dispatcher(const slot& s) noexcept;
     void give_slot(slot& s, worker* w) noexcept;
     void note_slots() noexcept;
     bool run_task(worker& w) noexcept;

@@ -107,8 +107,8 @@ public:
     /// of an actor of another dispatcher, or a run is on its way anyway.
     bool register_ready(mailbox_index index) noexcept;
     /// Takes a waiting mailbox out of its lane. Messages it has stay, and more may come; but who
-    /// sends to a mailbox that is not empty does not wake it: it runs after register_ready, a resume
-    /// or a system message.
+    /// sends to a mailbox that is not empty does not wake it: it runs after register_ready, a
+    /// resume or a system message.
     [[nodiscard]] unregistered unregister(mailbox_index index) noexcept;
     /// Fills `out` with what runs next, in order, and returns how many; never more than there is
     /// room. Each is the caller's to run, and to report. From any thread where visitors have lanes

@@ -60,6 +60,7 @@ public:
         std::uint32_t fresh_capacity = 256;
         std::uint32_t queue_capacity = 64;
         std::uint32_t keyed_capacity = 16;
+        lane_mode mode = lane_mode::standard;
         bool certify_schedule = false;
         governor* advice = nullptr;
         load_probe* load = nullptr;
@@ -93,9 +94,16 @@ public:
     void set_throughput(std::optional<std::uint32_t> n) noexcept {
         throughput_.store(!n ? 0U : *n == 0 ? 1U : *n, std::memory_order_relaxed);
     }
-    /// max: none.
-    [[nodiscard]] duration throughput_deadline() const noexcept { return throughput_deadline_; }
-    [[nodiscard]] bool has_throughput_deadline() const noexcept { return looks_at_clock_; }
+    /// max: none. Kept in whole microseconds, rounded up; 71 minutes and more are none.
+    [[nodiscard]] duration throughput_deadline() const noexcept {
+        const std::uint32_t us = deadline_us_.load(std::memory_order_relaxed);
+        return us == no_deadline ? duration::max() : duration::from_us(us);
+    }
+    [[nodiscard]] bool has_throughput_deadline() const noexcept {
+        return deadline_us_.load(std::memory_order_relaxed) != no_deadline;
+    }
+    /// Without a clock there is none.
+    void set_throughput_deadline(duration d) noexcept;
 
     // TC-M38: actors that run here; those of the system's first dispatcher are not counted, because
     // every spawn would write one word.
@@ -132,8 +140,9 @@ private:
     memory_source& memory_;
     std::uint32_t number_;
     port::atomic<std::uint32_t> throughput_;
-    duration throughput_deadline_;
-    bool looks_at_clock_;  // a throughput deadline was given, and a clock
+    static constexpr std::uint32_t no_deadline = 0xffff'ffff;
+    port::atomic<std::uint32_t> deadline_us_{no_deadline};
+    bool has_clock_;
     task_queue tasks_;
     coordinator order_;
     worker** workers_ = nullptr;

@@ -26,7 +26,8 @@ struct placement {
     std::optional<std::uint32_t> capacity = {};       // of whichever mailbox it gets
     std::optional<overflow> when_full = {};  // likewise; asks for a bound where there is none
     std::uint8_t priority = default_priority;
-    capability_set requirement = {};  // what the mailbox must be able to do
+    duration deadline = duration::zero();  // of what it is sent without one; zero: none (LN-8)
+    capability_set requirement = {};       // what the mailbox must be able to do
 };
 
 template <class Self>
@@ -58,6 +59,10 @@ public:
         placement_.priority = priority;
         return std::move(self());
     }
+    [[nodiscard]] constexpr Self with_deadline(duration after) && {
+        placement_.deadline = after;
+        return std::move(self());
+    }
     /// Adds to what was required before.
     [[nodiscard]] constexpr Self with_requirement(capability_set required) && {
         placement_.requirement = placement_.requirement | required;
@@ -82,6 +87,9 @@ public:
     }
     [[nodiscard]] constexpr Self with_priority(std::uint8_t priority) const& {
         return Self(self()).with_priority(priority);
+    }
+    [[nodiscard]] constexpr Self with_deadline(duration after) const& {
+        return Self(self()).with_deadline(after);
     }
     [[nodiscard]] constexpr Self with_requirement(capability_set required) const& {
         return Self(self()).with_requirement(required);

@@ -28,6 +28,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include <tactus/base/check.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/dispatch_rules.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
