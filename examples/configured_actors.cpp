@@ -25,7 +25,10 @@ using namespace tactus;
 constexpr std::string_view own_settings = R"(
 [dispatchers."app.files"]
 executor = "thread_pool"         # its handlers block
-workers = 2
+workers = 1
+
+[dispatchers."tactus.default-dispatcher"]
+workers = 1
 
 [mailboxes."app.patient"]
 capacity = 100
@@ -71,7 +74,7 @@ int main(int argc, char** argv) {
     runtime::steady_clock time;
     actor_scheduler system(
         memory.fill(runtime::dispatchers::fill({.time = &time}, (*first)->config())));
-    runtime::dispatchers all(system, {.names = &names},
+    runtime::dispatchers all(system, {.system_name = "app", .names = &names},
                              {.id = default_dispatcher_id, .config = (*first)->config()});
 
     for (const char* path : {"/user/reader", "/user/parser"}) {

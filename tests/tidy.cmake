@@ -17,6 +17,10 @@ add_test(NAME "documents: mailboxes.md shows the example that is run"
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/readme_program.py
     ${PROJECT_SOURCE_DIR}/docs/mailboxes.md ${PROJECT_SOURCE_DIR}/examples/bounded_mailbox.cpp "struct line")
 
+# TC-F12: a gap that nobody explains, and an explanation of none, are both reported.
+add_test(NAME "coverage: planted gaps are reported (TC-F12)"
+  COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tools/coverage --self-test)
+
 # PF-43: ./bench --compare ends non-zero when a median got worse than the threshold allows.
 set(bench $<TARGET_FILE:Python3::Interpreter> ${PROJECT_SOURCE_DIR}/benchmarks/bench.py --compare)
 set(bench_data ${CMAKE_CURRENT_SOURCE_DIR}/benchmarks)

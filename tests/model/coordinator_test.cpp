@@ -167,3 +167,18 @@ TACTUS_MODEL_TEST(coordinator, CO4_a_waker_made_in_another_thread, scenario::eve
     late->wait();
     model::dispose(late);
 }
+
+// CO-1, LN-3, TC-F12: promoted between the look at its ticket and taking it, it is looked at again;
+// whichever entry is left behind brings nothing in.
+TACTUS_MODEL_TEST(coordinator, CO1_unregistered_under_a_promotion, scenario::every_interleaving()) {
+    rig r;
+    model::require(r.order.register_ready(r.actors[0]));
+    {
+        model::thread promoter(
+            [&] { r.order.promote(r.slots.at(r.actors[0].slot_number()), nullptr); });
+        model::require(r.order.unregister(r.actors[0]) == tactus::unregistered::idle);
+    }
+    std::array<mailbox_index, 2> some;
+    model::require(r.order.drain_ready_cycle(some) == 0, "it was taken out");
+    model::require(r.order.register_ready(r.actors[0]), "idle, so it can be registered again");
+}

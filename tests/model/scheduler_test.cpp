@@ -217,6 +217,18 @@ TACTUS_MODEL_TEST(scheduler, CO2_a_worker_and_a_sender, scenario::preempted(4)) 
 }
 
 // A user message waits in the ready lane; the system message moves it to cancel, once (LN-3).
+// CO-2, TC-F12: both see that something has a deadline, and one finds it gone.
+TACTUS_MODEL_TEST(scheduler, CO2_two_workers_and_one_with_a_deadline, scenario::preempted(2)) {
+    scheduler_rig r({.workers = 2});
+    actor_scheduler::tell(r.spawn(), note{0}, {.deadline = 5});
+    {
+        model::thread other([&] { r.run(1, 1); });
+        r.run(0, 1);
+    }
+    r.run_to_the_end();
+    model::require(r.handled[0] == 1);
+}
+
 TACTUS_MODEL_TEST(scheduler, LN3_promoted_under_a_worker, scenario::preempted(4)) {
     scheduler_rig r({.workers = 1});
     const mailbox_index a = r.spawn();

@@ -26,16 +26,24 @@ inline constexpr unsigned rig_slots = board::roomy ? 80 : 24;
 class lane_rig {
 public:
     static constexpr unsigned workers_max = 4;
+    static constexpr std::uint32_t ring_capacity = 16;
+    static constexpr std::uint32_t fresh_capacity = 8;
+    static constexpr std::uint32_t later_capacity = 16;
+    /// Whose lanes drain_ready_cycle uses.
+    enum class visitor : std::uint8_t { first_worker, own_lanes, none };
     struct options {
-        std::uint32_t workers = 1;
+        std::uint32_t workers = 1;  // and a visitor's own lanes: at most workers_max together
         std::uint32_t cancel_limit = 16;
         std::uint32_t timed_limit = 64;
+        std::uint32_t steal_batch = 4;
         std::uint64_t seed = 1;
         tactus::clock* time = nullptr;
         tactus::timer_phase* timers = nullptr;
         tactus::governor* advice = nullptr;
         tactus::load_probe* load = nullptr;
         tactus::kernel_events* events = nullptr;
+        const tactus::task_queue* tasks = nullptr;
+        visitor visits = visitor::first_worker;
         bool certify = false;
         tactus::lane_mode mode = tactus::lane_mode::standard;
         tactus::suggestion suggested = tactus::suggestion::no_preference;
@@ -54,29 +62,23 @@ public:
                   .advice = o.advice,
                   .load = o.load,
                   .events = o.events,
+                  .tasks = o.tasks,
                   .worker_count = o.workers,
                   .cancel_streak_limit = o.cancel_limit,
                   .timed_streak_limit = o.timed_limit,
+                  .steal_batch = o.steal_batch,
                   .queue_capacity = rig_slots,
                   .keyed_capacity = rig_slots,
                   .mode = o.mode,
                   .certify_schedule = o.certify}) {
         for (std::uint32_t i = 0; i < o.workers; ++i) {
-            lanes_[i].emplace(tactus::worker_lanes::options{.memory = &memory_,
-                                                            .stale = &order_.staleness(),
-                                                            .ring_capacity = 16,
-                                                            .fresh_capacity = 8,
-                                                            .later_capacity = 16,
-                                                            .keyed_capacity = 8,
-                                                            .number = i,
-                                                            .shared = o.workers > 1,
-                                                            .seed = seed_of(o, i),
-                                                            .mode = o.mode,
-                                                            .suggested = o.suggested,
-                                                            .cancel_streak_limit = o.cancel_limit});
+            make_lanes(o, i);
             order_.add_worker(*lanes_[i]);
         }
-        order_.set_visitor(*lanes_[0]);
+        if (o.visits == visitor::own_lanes)
+            make_lanes(o, o.workers);  // numbered behind the workers
+        if (o.visits != visitor::none)
+            order_.set_visitor(*lanes_[o.visits == visitor::own_lanes ? o.workers : 0]);
         for (unsigned i = 0; i < rig_slots; ++i) {
             tactus::slot* s = slots_.take(cache_);
             s->set_traits(tactus::default_priority, false);
@@ -150,6 +152,21 @@ public:
     }
 
 private:
+    void make_lanes(const options& o, std::uint32_t number) noexcept {
+        lanes_[number].emplace(
+            tactus::worker_lanes::options{.memory = &memory_,
+                                          .stale = &order_.staleness(),
+                                          .ring_capacity = ring_capacity,
+                                          .fresh_capacity = fresh_capacity,
+                                          .later_capacity = later_capacity,
+                                          .keyed_capacity = 8,
+                                          .number = number,
+                                          .shared = o.workers > 1 || o.visits == visitor::own_lanes,
+                                          .seed = seed_of(o, number),
+                                          .mode = o.mode,
+                                          .suggested = o.suggested,
+                                          .cancel_streak_limit = o.cancel_limit});
+    }
     // The vectors' workers are seeded with their numbers.
     [[nodiscard]] static std::uint64_t seed_of(const options& o, std::uint32_t worker) noexcept {
         return o.mode == tactus::lane_mode::standard ? o.seed : worker;

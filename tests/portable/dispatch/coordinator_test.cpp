@@ -535,3 +535,58 @@ TEST(coordinator, LN_8_a_worker_gives_the_deadline_too) {
         EXPECT_EQ(rig.events.last_late_ns, 2'000'000);
     }
 }
+
+// CO-1, TC-F12: a system message has asked for the run already.
+TEST(coordinator, registering_what_waits_with_a_system_message_changes_nothing) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn<tactus_test::system_actor>();
+    tactus_test::signal_node m(system_kind::watch, 7);
+    EXPECT_TRUE(rig->send_system(a, m));
+    EXPECT_FALSE(rig->order().register_ready(a));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(tactus_test::journal().is({tactus_test::system + 7}));
+}
+
+// CO-3, TC-F12: more to do is no reason to run what is held back.
+TEST(coordinator, a_yielded_one_that_was_suspended_meanwhile_stays_out) {
+    kernel_rig rig;
+    const mailbox_index a = drained_with_a_message(rig);
+    EXPECT_TRUE(rig->suspend(a, suspension::await));
+    report(rig, a, {.outcome = invoke_outcome::yielded});
+    EXPECT_EQ(rig.run(), 0u);
+    EXPECT_TRUE(rig->resume(a, suspension::await));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(tactus_test::journal().is({1}));
+}
+
+// LN-9, TC-F12: only a message that has a deadline can be late.
+TEST(coordinator, a_message_without_a_deadline_is_not_late_in_the_timed_lane) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn();
+    rig.tell(a, {1});
+    EXPECT_EQ(rig->order().unregister(a), unregistered::idle);
+    EXPECT_TRUE(rig.at(a).state().request_schedule(schedule_hint::user));
+    rig->order().submit(rig.at(a), nullptr, {lane::timed, default_priority, 0});
+    rig.time.advance(duration::from_ns(1'000));
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_EQ(rig->worker_at(0).lanes().certificate().timed_dispatches, 1u);
+    EXPECT_EQ(rig->order().deadline_misses(), 0u);
+}
+
+// LN-9, TC-F12: what a visitor runs late counts as well, and also where nobody listens.
+TEST(coordinator, missed_deadlines_of_visitors_are_counted) {
+    for (const bool visited : {false, tactus_test::board::roomy}) {
+        kernel_rig rig([&](kernel_rig::options& o) {
+            o.visited = visited;  // by others, with lanes of their own: too much for a small board
+            o.events = nullptr;
+        });
+        const mailbox_index a = rig.spawn();
+        actor_scheduler::tell(a, number{1}, {.deadline = 500});
+        rig.time.advance(duration::from_ns(1'000));
+        EXPECT_EQ(drain(rig, 2).count, 1u);
+        EXPECT_EQ(rig->order().deadline_misses(), 1u);
+        report(rig, a, {});
+        EXPECT_EQ(rig.run(), 1u);  // the message is there still, and late again
+        EXPECT_EQ(rig->order().deadline_misses(), 2u);
+    }
+}

@@ -244,3 +244,57 @@ TEST(lane_fairness, the_schedule_certificate_is_the_chain_of_dispatches) {
     expected.add(3, 1, 2, 3);
     EXPECT_TRUE(rig.worker().schedule() == expected);
 }
+
+// LN-2, TC-F12: no cancel at all would be no progress: a limit of 0 is 1.
+TEST(lane_fairness, a_cancel_limit_of_zero_is_one) {
+    lane_rig rig({.cancel_limit = 0});
+    rig.cancel(0);
+    rig.cancel(1);
+    rig.ready(2);
+    EXPECT_TRUE(rig.takes({0, 2, 1, -1}));
+}
+
+// LN-2, TC-F12: wherever the cancels are that the limit holds back, they are not forgotten.
+TEST(lane_fairness, cancels_held_back_by_the_limit_come_after_one_ready) {
+    for (const int where : {0, 1, 2, 3}) {
+        lane_rig rig({.cancel_limit = 1});
+        for (const unsigned n : {0u, 1u}) {
+            if (where == 3)
+                rig.at(n).pin_to(0);
+            rig.cancel(n, where == 0 ? nullptr : &rig.worker(), where == 2 ? 200 : 128);
+        }
+        EXPECT_TRUE(rig.takes({0}));
+        rig.ready(2, &rig.worker());
+        rig.ready(3, &rig.worker());  // 2 goes to the ring
+        EXPECT_TRUE(rig.takes({3, 1, 2, -1}));
+    }
+}
+
+// LN-2, S18, TC-F12: ready work that waits anywhere has its turn after the limit of timed work.
+TEST(lane_fairness, timed_work_makes_way_for_ready_work_wherever_it_waits) {
+    constexpr void (*puts[])(lane_rig&) = {
+        [](lane_rig& r) { r.ready(1); },
+        [](lane_rig& r) { r.ready(1, &r.worker()); },  // next
+        [](lane_rig& r) { r.ready(1, &r.worker(), 200); },
+        [](lane_rig& r) {
+            r.fresh(1);
+            r.ready(1, &r.worker());
+        },
+        [](lane_rig& r) {
+            r.at(1).pin_to(0);
+            r.ready(1);
+        },
+        [](lane_rig& r) {
+            r.ready(1, &r.worker());
+            r.ready(2, &r.worker());
+            EXPECT_TRUE(r.takes({2}));  // was next; the ring is left
+        },
+    };
+    for (const auto put : puts) {
+        lane_rig rig({.timed_limit = 2});
+        put(rig);
+        for (const unsigned n : {10u, 11u, 12u, 13u})
+            rig.timed(n, n);
+        EXPECT_TRUE(rig.takes({10, 11, 1, 12, 13, -1}));
+    }
+}

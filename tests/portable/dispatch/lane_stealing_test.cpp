@@ -63,7 +63,7 @@ TEST(lane_stealing, half_of_those_with_a_priority_are_taken_at_most_four) {
     EXPECT_TRUE(rig.takes({1, 2, 3}, 1));
 }
 // LN-3, LN-5: what was left behind is not stolen, nor counted.
-TEST(lane_stealing, entries_left_behind_are_not_stolen) {
+TEST(lane_stealing, what_was_left_behind_does_not_count_as_half) {
     lane_rig rig({.workers = 2});
     for (unsigned n = 0; n < 4; ++n)
         rig.ready(n, &rig.worker(0), static_cast<std::uint8_t>(100 - n));
@@ -208,5 +208,35 @@ TEST(lane_stealing, idle_passes_draw_nothing) {
         EXPECT_TRUE(rig.takes({12}, 2));
         for (unsigned i = 0; i < 10; ++i)
             EXPECT_TRUE(rig.idle(1));
+    }
+}
+
+// LN-5, TC-F12: a batch of none would leave work with priorities to who is held up: 0 is 1.
+TEST(lane_stealing, a_batch_of_zero_is_one) {
+    lane_rig rig({.workers = 2, .steal_batch = 0});
+    for (const unsigned n : {1u, 2u, 3u})
+        rig.ready(n, &rig.worker(0), 60);
+    EXPECT_TRUE(rig.takes({1}, 1));
+    EXPECT_TRUE(rig.takes({2, 3, -1}, 0));  // they did not go with it
+}
+
+// LN-3, TC-F12: what is left behind in another's lanes looks like work, and is none.
+TEST(lane_stealing, entries_left_behind_are_not_stolen) {
+    constexpr void (*puts[])(lane_rig&) = {
+        [](lane_rig& r) { fill_ring(r, 0, 1, 1); },
+        [](lane_rig& r) { r.ready(1, &r.worker(0), 60); },
+        [](lane_rig& r) { r.cancel(1, &r.worker(0)); },
+        [](lane_rig& r) { r.cancel(1, &r.worker(0), 200); },
+        [](lane_rig& r) { r.timed(1, 5, &r.worker(0)); },
+    };
+    for (const auto put : puts) {
+        lane_rig rig({.workers = 2});
+        put(rig);
+        EXPECT_EQ(rig.order().unregister(rig.index(1)), tactus::unregistered::idle);
+        EXPECT_TRUE(rig.order().has_work(&rig.worker(1)));
+        EXPECT_TRUE(rig.idle(1));
+        EXPECT_EQ(rig.worker(1).stale_count(), 1u);
+        EXPECT_FALSE(rig.order().has_work(&rig.worker(1)));
+        EXPECT_EQ(rig.worker(1).dispatch_count(), 0u);
     }
 }

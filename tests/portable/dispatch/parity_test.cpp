@@ -303,3 +303,13 @@ TEST(parity, a_mailbox_that_yields_goes_to_the_end_of_the_global_lane) {
     EXPECT_EQ(rig.take_task(), 2);
     EXPECT_EQ(rig.take_task(), -1);
 }
+
+// LN-5, LN-3, TC-F12: a thief that finds only what was left behind takes nothing, and goes on.
+TEST(parity, a_thief_finds_nothing_among_what_was_left_behind) {
+    parity_rig rig({.workers = 3, .mode = lane_mode::parity});
+    rig.put({0, 2, lane::ready, source::local});
+    for (unsigned n = 0; n < 3; ++n)
+        EXPECT_EQ(rig.order().unregister(rig.index(n)), tactus::unregistered::idle);
+    EXPECT_EQ(rig.take_task(1), -1);
+    EXPECT_EQ(rig.worker(1).dispatch_count(), 0u);
+}

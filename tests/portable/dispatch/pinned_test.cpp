@@ -90,6 +90,24 @@ TEST(pinned, it_keeps_the_order_of_the_lanes) {
     EXPECT_TRUE(rig.takes({3, 11, 2, 10, 4, 1, 12, -1}));
 }
 
+// LN-1, LN-3: cancel and timed come first for a pinned one too, whoever made it urgent.
+TEST(pinned, what_is_urgent_does_not_wait_behind_plain_work) {
+    for (const bool own : {true, false}) {
+        for (const bool timed : {true, false}) {
+            lane_rig rig({.workers = 2});
+            rig.at(9).pin_to(0);
+            for (const unsigned n : {1u, 2u, 3u})
+                rig.ready(n, &rig.worker(0));
+            tactus::worker_lanes* from = own ? &rig.worker(0) : nullptr;
+            if (timed)
+                rig.timed(9, 5, from);
+            else
+                rig.cancel(9, from);
+            EXPECT_TRUE(rig.takes({9, 3, 1, 2}, 0));
+        }
+    }
+}
+
 // LN-4: as the global lane, it comes first now and then; and neither holds up the other.
 TEST(pinned, it_is_not_starved_by_a_full_ring_nor_starves_the_global_lane) {
     lane_rig rig;

@@ -185,3 +185,71 @@ TEST(timekeeper, work_in_anybodys_lanes_is_work) {
     EXPECT_TRUE(rig.lanes.takes({2}, 1));
     EXPECT_EQ(rig.lanes.order().deadline_misses(), 0u);
 }
+
+namespace {
+
+/// Timers that are marked by somebody, as an interrupt does, and count how often they are run.
+struct marked final : tactus::timer_phase {
+    [[nodiscard]] instant next_deadline() noexcept override { return at; }
+    void run_due(instant) noexcept override {
+        clear_due();
+        ++runs;
+        if (then != nullptr)
+            then(*rig);
+    }
+    instant at = instant::never();
+    unsigned runs = 0;
+    void (*then)(lane_rig&) = nullptr;
+    lane_rig* rig = nullptr;
+};
+
+}  // namespace
+
+// LN-4, TC-F12: a mark is taken back by the next dispatch, also when nothing is due after all.
+TEST(timekeeper, timers_that_were_marked_are_run_whatever_the_clock_says) {
+    for (const instant at : {instant::never(), later}) {
+        still_clock time;
+        marked timers;
+        lane_rig rig({.time = &time, .timers = &timers});
+        timers.at = at;
+        rig.ready(1);
+        rig.ready(2);
+        timers.mark_due();
+        EXPECT_TRUE(rig.takes({1}));
+        EXPECT_EQ(timers.runs, 1u);
+        EXPECT_TRUE(rig.takes({2, -1}));
+        EXPECT_EQ(timers.runs, 1u);
+    }
+}
+
+// LN-4, TC-F12: what the timers make urgent is taken at once, and what they make of nothing is not.
+TEST(timekeeper, a_worker_without_work_takes_what_is_due_in_the_order_of_the_lanes) {
+    constexpr void (*makes[])(lane_rig&) = {
+        [](lane_rig& r) {
+            r.ready(2);
+            r.cancel(1);
+        },
+        [](lane_rig& r) { r.ready(1); },
+        [](lane_rig&) {},
+    };
+    for (const auto& then : makes) {
+        still_clock time;
+        marked timers;
+        lane_rig rig({.time = &time, .timers = &timers});
+        timers.rig = &rig;
+        timers.then = then;
+        timers.at = time.at;
+        EXPECT_EQ(rig.take(), &then == &makes[2] ? lane_rig::nothing : 1);
+        EXPECT_EQ(timers.runs, 1u);
+    }
+}
+
+// DT-3, TC-F12: in parity mode a step looks at the clock once, before it chooses.
+TEST(timekeeper, parity_does_not_run_timers_a_second_time_before_there_is_nothing) {
+    still_clock time;
+    marked timers;
+    lane_rig rig({.time = &time, .timers = &timers, .mode = tactus::lane_mode::parity});
+    timers.at = time.at;
+    EXPECT_TRUE(rig.idle());
+    EXPECT_EQ(timers.runs, 0u);  // a clock that is read every 64th step
+}

@@ -105,8 +105,9 @@ TEST(state_engine, C_MBX_8_ME_6_closed_answers_false_to_everything) {
     EXPECT_FALSE(engine.request_schedule(schedule_hint::system));
     EXPECT_FALSE(engine.should_process());
     EXPECT_EQ(engine.word(), 1u);
-    EXPECT_TRUE(state_word::run_ended(state_word::closed) ==
-                (state_word::step{state_word::closed, mailbox_owed::nothing}));
+    const state_word::step ended = state_word::run_ended(state_word::closed);
+    EXPECT_EQ(ended.word, state_word::closed);
+    EXPECT_EQ(ended.owed, mailbox_owed::nothing);
 }
 
 // ME-1: between two idles there is one winner; after each idle there is one again.

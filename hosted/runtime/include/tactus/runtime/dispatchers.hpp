@@ -110,8 +110,8 @@ public:
     struct options {
         std::string system_name = "tactus";
         dispatcher_events* events = nullptr;  // outlives this
-        // Ids, aliases, deployments and requirements; a dispatcher it knows is made when it is first
-        // needed. Outlives this. Null: there is what was added.
+        // Ids, aliases, deployments and requirements; a dispatcher it knows is made when it is
+        // first needed. Outlives this. Null: there is what was added.
         resolver* names = nullptr;
     };
     /// EX-9: what the configuration says, with the defaults filled in.

@@ -171,7 +171,8 @@ public:
         const std::uint32_t step = w.step() + 1;
         w.step_.store(step, std::memory_order_relaxed);  // its own
         // Nearly always nothing is urgent, due or special: then it is the worker's own plain work.
-        if ((w.special_ | global_.urgent_hint() | due_->load(std::memory_order_relaxed)) == 0 &&
+        if ((w.special_ | global_.urgent_hint() | w.pinned_.urgent_hint() |
+             due_->load(std::memory_order_relaxed)) == 0 &&
             step % global_interval != 0) [[likely]] {
             if (slot* s = next_plain(w)) [[likely]] {
                 ++w.certificate_.ready_dispatches;

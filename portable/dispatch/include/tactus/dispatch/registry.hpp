@@ -97,7 +97,6 @@ public:
     }
 
     [[nodiscard]] slot_depot& shared() noexcept { return depot_; }
-    [[nodiscard]] std::uint32_t system_number() const noexcept { return system_number_; }
     [[nodiscard]] std::uint32_t constructed_count() const noexcept {
         return depot_.constructed_count();
     }

@@ -44,7 +44,6 @@ inline constexpr std::uint32_t suspension_count_max = (1U << 6) - 1;
 struct step {
     std::uint32_t word;
     mailbox_owed owed;
-    friend constexpr bool operator==(const step&, const step&) = default;
 };
 
 [[nodiscard]] constexpr std::uint32_t one(suspension why) noexcept {
