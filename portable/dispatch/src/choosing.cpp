@@ -215,8 +215,6 @@ slot* coordinator::next_ready(worker_lanes& w) noexcept {
 
 slot* coordinator::others_turn(worker_lanes& w) noexcept {
     w.next_streak_ = 0;
-    if (w.shared_ && !w.fresh_.empty() && idle_.anybody())
-        share_fresh(w);
     slot* s = first_current(w, [&] { return w.ring_.pop(); });
     if (s == nullptr)
         s = first_current(w,

@@ -62,6 +62,18 @@ TEST(lane_publishing, a_run_that_sends_much_publishes_what_it_made_ready_in_batc
     EXPECT_TRUE(rig.takes({6}, 0));
 }
 
+// CO-2: what is kept for later is work, for who keeps it.
+TEST(lane_publishing, who_keeps_something_for_later_has_work) {
+    lane_rig rig({.workers = 2});
+    send_much(rig.worker(0));
+    make_ready(rig, 1, 2);
+    EXPECT_TRUE(rig.takes({2}, 0));
+    EXPECT_TRUE(rig.order().has_work(&rig.worker(0)));
+    EXPECT_FALSE(rig.order().has_work(&rig.worker(1)));
+    rig.order().publish(rig.worker(0));
+    EXPECT_TRUE(rig.takes({1, -1}, 1));
+}
+
 // What does not fit is published at once, before what is kept.
 TEST(lane_publishing, what_a_run_cannot_keep_is_published_at_once) {
     lane_rig rig({.workers = 2});
