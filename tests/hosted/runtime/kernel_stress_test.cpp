@@ -108,6 +108,7 @@ TEST(kernel_stress, suspend_and_resume_racing_sends_strand_nothing) {
     EXPECT_TRUE(until([&] { return book.handled_count.load() == 2 * each; }));
     EXPECT_TRUE(rig.pool->shut_down(60s));
     EXPECT_EQ(book.order_errors, 0u);
+    EXPECT_EQ(book.overlaps.load(), 0u);
     EXPECT_EQ(losses.letters.load(), 0u);
 }
 
