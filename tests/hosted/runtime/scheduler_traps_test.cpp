@@ -257,7 +257,7 @@ TEST(scheduler_traps, S10_counts_of_a_pool_are_never_below_nothing) {
             EXPECT_LE(rig.system.order().idle().sleeping_count(), workers);
             EXPECT_LE(rig.system.order().idle().searching_count(), workers);
             for (const lane l : {lane::cancel, lane::timed, lane::ready})
-                EXPECT_LT(order.queued_count(l), absurd);
+                EXPECT_LT(order.queued_count(l), 1'000u);  // of three mailboxes
             EXPECT_LE(rig.system.depth_of(bounded).value_or(absurd), capacity);
         }
     });
