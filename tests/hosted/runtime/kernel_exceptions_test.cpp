@@ -76,8 +76,8 @@ TEST(kernel_exceptions, a_handler_that_throws_fails_its_actor_and_no_other) {
     EXPECT_TRUE(journal().is({3}));
 }
 
-// trap S8: who waits for room in the mailbox of an actor that throws is not left asleep: the message
-// was consumed, so there is room; and when the actor ends, those who still wait are told.
+// trap S8: who waits for room in the mailbox of an actor that throws is not left asleep. The
+// message was consumed, so there is room; when the actor ends, those who still wait are told.
 TEST(kernel_exceptions, a_handler_that_throws_leaves_nobody_waiting_for_room) {
     struct counting_waker final : waker {
         unsigned woken = 0;

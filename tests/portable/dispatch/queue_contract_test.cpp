@@ -9,7 +9,7 @@
 //   offer                       try_tell
 //   put, timed offer            offer with a time: negative, or how long
 //   interrupt of a put          pending_offer::cancel
-//   poll, take                  a run; a mailbox without messages has none, and the next one causes it
+//   poll, take                  a run; without messages there is none, and the next causes one
 //   size, remainingCapacity     depth_of, and the capacity less that
 //   drainTo                     the close, in order, to dead letters; with a limit: the throughput
 //
