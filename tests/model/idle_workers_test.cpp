@@ -167,6 +167,7 @@ void a_maker_and_two_sleepers() {
 
 }  // namespace
 
+// trap S11: work published, then sleepers looked for, against being listed, then work looked for.
 TACTUS_MODEL_TEST(idle_workers, LN7_work_in_a_ring_while_a_worker_goes_to_sleep,
                   scenario::every_interleaving()) {
     a_maker_and_a_sleeper<ring_work>(1);

@@ -38,6 +38,7 @@ void one_unpark_one_park() {
 
 }  // namespace
 
+// trap S11: a permit published, then a sleeper looked for, against the other way round.
 TACTUS_MODEL_TEST(parker, LN7_an_unpark_is_never_lost, scenario::every_interleaving()) {
     one_unpark_one_park();
 }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -235,6 +236,66 @@ struct relay {
 };
 
 }  // namespace
+
+namespace {
+
+struct answer {
+    std::uint64_t number;
+};
+/// Answers what it is asked, and throws at some questions.
+struct moody {
+    void receive(turn& t, envelope& e) {
+        const std::uint64_t number = e.get_if<item>()->number;
+        if (number % 5 == 2)
+            throw std::out_of_range("two");
+        if (number % 5 == 4)
+            throw 4;  // anything can be thrown
+        t.reply(answer{number});
+    }
+};
+/// Asks all at once, and counts each answer.
+struct asking {
+    static constexpr std::uint64_t questions = 50;
+    mailbox_index whom;
+    std::vector<std::atomic<unsigned>>* answered;
+    void receive(turn& t, envelope& e) {
+        if (const answer* a = e.get_if<answer>()) {
+            (*answered)[a->number].fetch_add(1);
+            return;
+        }
+        for (std::uint64_t i = 0; i < questions; ++i)
+            t.send(whom, item{0, i});
+    }
+};
+
+}  // namespace
+
+// C-DSP-8: between questions at which it throws, whatever it throws, the others are answered; those
+// never are, and they are not asked again.
+TEST(kernel_dispatchers, C_DSP_8_handlers_that_throw_leave_other_questions_answered) {
+    constexpr std::uint64_t bad = asking::questions / 5 * 2;
+    std::vector<std::atomic<unsigned>> answered(asking::questions);
+    tactus_test::loss_counter losses;
+    std::uint64_t resumed = 0;
+    {
+        pool_rig rig(2, {}, {.events = &losses});
+        const mailbox_index a = *rig.system.spawn<moody>({});
+        actor_scheduler::tell(*rig.system.spawn<asking>({}, a, &answered), 0);
+        // The supervisor's part: it goes on with the next message.
+        EXPECT_TRUE(until([&] {
+            if (losses.failed.load() > resumed) {
+                ++resumed;
+                EXPECT_TRUE(rig.system.resume(a, suspension::supervision));
+            }
+            return resumed == bad;
+        }));
+        EXPECT_TRUE(rig.pool->shut_down(60s));
+    }
+    for (std::uint64_t i = 0; i < asking::questions; ++i)
+        EXPECT_EQ(answered[i].load(), i % 5 == 2 || i % 5 == 4 ? 0u : 1u);
+    EXPECT_EQ(losses.failed.load(), bad);
+    EXPECT_EQ(losses.letters.load() + losses.lost.load(), 0u);
+}
 
 // C-DSP-16: what message n wrote, message n + 1 sees, on whatever thread.
 TEST(kernel_dispatchers, C_DSP_16_plain_fields_are_seen_by_the_next_run) {

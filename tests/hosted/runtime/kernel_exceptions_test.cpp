@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 
 #include "kernel_rig.hpp"
+#include "mailbox_rig.hpp"
 #include "spy_chain.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
@@ -72,6 +74,35 @@ TEST(kernel_exceptions, a_handler_that_throws_fails_its_actor_and_no_other) {
     EXPECT_TRUE(rig->resume(a, suspension::supervision));
     EXPECT_EQ(rig.run(), 1u);
     EXPECT_TRUE(journal().is({3}));
+}
+
+// trap S8: who waits for room in the mailbox of an actor that throws is not left asleep. The
+// message was consumed, so there is room; when the actor ends, those who still wait are told.
+TEST(kernel_exceptions, a_handler_that_throws_leaves_nobody_waiting_for_room) {
+    struct counting_waker final : waker {
+        unsigned woken = 0;
+        void wake() noexcept override { ++woken; }
+    };
+    tactus_test::mailbox_rig rig;
+    const mailbox_index a =
+        rig.with<throwing_actor>(tactus_test::bounded(1, tactus::overflow::block));
+    rig.tell(a, {2});
+    counting_waker woken[2];
+    pending_offer first(woken[0]);
+    pending_offer second(woken[1]);
+    number messages[] = {{3}, {4}};  // they live until the offers are decided
+    EXPECT_FALSE(first.start(a, std::move(messages[0])).has_value());
+    EXPECT_FALSE(second.start(a, std::move(messages[1])).has_value());
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({2, failed}));
+    EXPECT_EQ(woken[0].woken, 1u);
+    EXPECT_EQ(first.decision(), sent::accepted);
+    EXPECT_EQ(woken[1].woken, 0u);
+    EXPECT_TRUE(rig->stop(a));  // what a supervisor may decide
+    (void)rig.run();
+    EXPECT_EQ(woken[1].woken, 1u);
+    EXPECT_EQ(second.decision(), sent::recipient_terminated);
+    EXPECT_TRUE(journal().is({tactus_test::dead + 3, tactus_test::closed}));
 }
 
 // TC-F16

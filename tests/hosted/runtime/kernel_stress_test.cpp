@@ -108,6 +108,7 @@ TEST(kernel_stress, suspend_and_resume_racing_sends_strand_nothing) {
     EXPECT_TRUE(until([&] { return book.handled_count.load() == 2 * each; }));
     EXPECT_TRUE(rig.pool->shut_down(60s));
     EXPECT_EQ(book.order_errors, 0u);
+    EXPECT_EQ(book.overlaps.load(), 0u);
     EXPECT_EQ(losses.letters.load(), 0u);
 }
 
@@ -161,7 +162,7 @@ TEST(kernel_stress, reuse_of_slots_racing_senders_delivers_to_the_life_that_was_
                 ++wrong;
         }
     };
-    std::atomic<std::uint64_t> sent_count{0};
+    std::atomic<std::uint64_t> sends{0};
     std::atomic<std::uint64_t> current_slot{0};
     std::atomic<std::uint64_t> current_life{0};
     pool_rig rig(2, {}, {.events = &losses});
@@ -179,7 +180,7 @@ TEST(kernel_stress, reuse_of_slots_racing_senders_delivers_to_the_life_that_was_
                 to.slot = static_cast<std::uint32_t>(word);
                 to.generation = static_cast<std::uint32_t>(life);
                 actor_scheduler::tell(to, item{0, life});
-                ++sent_count;
+                ++sends;
             }
         });
     }
@@ -203,7 +204,7 @@ TEST(kernel_stress, reuse_of_slots_racing_senders_delivers_to_the_life_that_was_
         t.join();
     EXPECT_TRUE(rig.pool->shut_down(60s));
     EXPECT_EQ(wrong.load(), 0u);
-    EXPECT_EQ(right.load() + losses.letters.load() + losses.lost.load(), sent_count.load());
+    EXPECT_EQ(right.load() + losses.letters.load() + losses.lost.load(), sends.load());
 }
 
 namespace {
@@ -300,7 +301,7 @@ TEST(kernel_stress, a_system_may_end_while_others_send_to_it) {
         loss_counter losses;
         account book;
         const std::uint32_t refused_before = system_table::refused_count();
-        std::atomic<std::uint64_t> sent_count{0};
+        std::atomic<std::uint64_t> sends{0};
         std::atomic<bool> running{true};
         std::vector<std::thread> senders;
         {
@@ -310,7 +311,7 @@ TEST(kernel_stress, a_system_may_end_while_others_send_to_it) {
                 senders.emplace_back([&, a, t] {
                     for (std::uint64_t i = 0; running.load(); ++i) {
                         actor_scheduler::tell(a, item{t, i});
-                        ++sent_count;
+                        ++sends;
                     }
                 });
             }
@@ -321,7 +322,7 @@ TEST(kernel_stress, a_system_may_end_while_others_send_to_it) {
             t.join();
         EXPECT_EQ(book.handled_count.load() + losses.letters.load() + losses.lost.load() +
                       (system_table::refused_count() - refused_before),
-                  sent_count.load());
+                  sends.load());
     }
 }
 

@@ -79,7 +79,7 @@ struct lent_rig : dispatchers_rig {
 }  // namespace
 
 // TC-M34, EX-1: exactly three submissions, an event that names the mailbox; the next send tries
-// again.
+// again. Trap S9: nobody is left as if it were on its way.
 TEST(lent_workers, TC_M34_three_submissions_then_it_waits_for_the_next_send) {
     std::atomic<std::uint64_t> count{0};
     moody on;
@@ -107,6 +107,10 @@ TEST(lent_workers, TC_M34_three_submissions_then_it_waits_for_the_next_send) {
     EXPECT_EQ(count.load(), 3u);
     EXPECT_EQ(rig.d.report().parked, 0u);
     EXPECT_EQ(rig.events.released.load(), 1u);
+    actor_scheduler::tell(a, 1);
+    while (on.run_one()) {
+    }
+    EXPECT_EQ(count.load(), 4u);
 }
 
 // EX-1: without another send it is tried again after 50 ms.

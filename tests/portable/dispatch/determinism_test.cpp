@@ -4,6 +4,7 @@
 // nothing else (DT-4).
 // Method: the vectors' tie-breaks; scripts with equals in every lane; streams counted.
 #include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/lab_driver.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +57,72 @@ TEST(determinism, equals_are_drained_as_in_the_vectors) {
         }
         EXPECT_FALSE(set.pop_equal(where, hints.next_u64(), 0).valid());
         EXPECT_TRUE(set.empty());
+    }
+}
+
+namespace {
+
+/// Six equals and one number drawn per step: the order in which they run, as one number. Each is
+/// the one of those left, oldest first, that the step's number chooses.
+std::uint32_t drawn_order(std::uint64_t seed) {
+    constexpr unsigned equals = 6;
+    lane_rig rig({.mode = tactus::lane_mode::lab});
+    tactus::lab_driver lab({.lanes = &rig.order(), .slots = &rig.slots(), .seed = seed});
+    unsigned left[equals];
+    for (unsigned n = 0; n < equals; ++n) {
+        left[n] = n;
+        EXPECT_TRUE(rig.at(n).state().request_schedule(tactus::schedule_hint::user));
+        lab.admit(rig.at(n), {});
+    }
+    std::uint32_t trace = 0;
+    for (unsigned count = equals; count > 0; --count) {
+        const tactus::lab_driver::choice c = lab.next();
+        EXPECT_TRUE(c.chosen != nullptr);
+        if (c.chosen == nullptr)
+            return trace;
+        const auto at = static_cast<unsigned>(c.drawn % count);
+        EXPECT_EQ(rig.slots().number_of(*c.chosen), left[at]);
+        trace = trace * 10 + left[at];
+        for (unsigned n = at; n + 1 < count; ++n)
+            left[n] = left[n + 1];
+        EXPECT_EQ(c.chosen->state().run_ended(), tactus::mailbox_owed::look_again);
+    }
+    EXPECT_TRUE(lab.next().chosen == nullptr);
+    return trace;
+}
+
+}  // namespace
+
+// sc-rng-tiebreak-001: among equals a drawn number decides, and the same seed draws the same.
+TEST(determinism, the_same_seed_chooses_the_same_among_equals) {
+    unsigned different = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const std::uint32_t order = drawn_order(seed);
+        EXPECT_EQ(order, drawn_order(seed));
+        different += order != drawn_order(seed + 100) ? 1 : 0;
+    }
+    EXPECT_GT(different, 10u);
+}
+
+// sc-rng-tiebreak-001: where workers draw for themselves it is the worker's own stream that
+// decides, by the second number of a step; who stands alone with its priority is not drawn for.
+TEST(determinism, a_workers_own_stream_chooses_among_its_equals) {
+    for (unsigned again = 0; again < 2; ++again) {
+        lane_rig rig({.mode = tactus::lane_mode::parity});
+        rig.ready(9, &rig.worker(), 70);
+        unsigned left[] = {0, 1, 2, 3, 4};
+        for (const unsigned n : left)
+            rig.ready(n, &rig.worker(), 60);
+        EXPECT_TRUE(rig.takes({9}));
+        for (unsigned count = 5; count > 0; --count) {
+            tactus::det_rng draws = rig.worker().streams()[random_stream::scheduling];
+            (void)draws.next_u64();
+            const auto at = static_cast<unsigned>(draws.next_u64() % count);
+            EXPECT_EQ(rig.take(), static_cast<int>(left[at]));
+            for (unsigned n = at; n + 1 < count; ++n)
+                left[n] = left[n + 1];
+        }
+        EXPECT_TRUE(rig.idle());
     }
 }
 
@@ -161,7 +228,8 @@ TEST(determinism, other_streams_do_not_move_the_schedule) {
     EXPECT_EQ(stolen_by(rig, 0), untouched);
 }
 
-// DT-4, LN-4: a pass that finds nothing draws nothing, nor one that finds own or global work.
+// DT-4, LN-4: a pass that finds nothing draws nothing, nor one that finds own or global work. Trap
+// S23: so no number decides two things here; in the lab it does, as the vectors want (DT-3).
 TEST(determinism, only_stealing_draws) {
     lane_rig rig({.workers = 3, .seed = 5});
     const std::uint64_t before = state_of(rig, random_stream::scheduling);

@@ -34,7 +34,8 @@ TEST(parker, a_park_in_vain_leaves_nothing_behind) {
     EXPECT_FALSE(p.park(0));
 }
 
-// LN-11: a worker is woken only when nobody searches.
+// LN-11: a worker is woken only when nobody searches. Trap S11: and it is one that sleeps, never
+// one that is awake.
 TEST(idle_workers, work_wakes_the_last_sleeper_once_and_it_searches) {
     idle_workers idle;
     sleeper a;

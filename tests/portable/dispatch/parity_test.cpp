@@ -258,7 +258,8 @@ TEST(parity, ready_work_comes_from_the_deque_then_pinned_then_global_then_the_he
         EXPECT_EQ(rig.take_task(), task);
 }
 
-// DT-3, LN-9: work with a deadline is held until then, and has no limit in a row.
+// DT-3, LN-9: work with a deadline is held until then, and has no limit in a row. Trap S5: until
+// then it keeps nobody awake.
 TEST(parity, timed_work_waits_until_it_is_due_and_then_comes_first) {
     tactus::manual_clock time;
     parity_rig rig({.timed_limit = 1, .time = &time, .mode = lane_mode::parity});

@@ -29,7 +29,7 @@ void pin(lane_rig& rig, unsigned n, std::uint32_t worker) {
 
 }  // namespace
 
-// LN-5: whoever makes it ready, and in whichever lane.
+// LN-5, trap S8: whoever makes it ready, and in whichever lane, it is its worker's.
 TEST(pinned, thieves_never_take_it) {
     for (const lane_mode mode : {lane_mode::standard, lane_mode::parity, lane_mode::lab}) {
         for (const lane where : all) {
@@ -73,6 +73,60 @@ TEST(pinned, it_stays_at_home_all_its_life) {
         EXPECT_EQ(rig.certificate(1).cancel_dispatches, 1u);
         EXPECT_EQ(rig.worker(1).stale_count(), 1u);  // what the promotion left behind
     }
+}
+
+// trap S7: pinned ones before, between and behind others hide nothing from a thief, and one that
+// looks in vain changes nothing in their order.
+TEST(pinned, it_hides_nothing_from_thieves) {
+    for (const lane_mode mode : {lane_mode::standard, lane_mode::parity}) {
+        lane_rig rig({.workers = 2, .mode = mode});
+        for (const unsigned n : {1u, 3u, 5u})
+            pin(rig, n, 0);
+        for (unsigned n = 1; n <= 5; ++n)
+            rig.ready(n, &rig.worker(0));
+        rig.ready(6, &rig.worker(0));  // next on its worker in standard mode, where it stays
+        EXPECT_TRUE(rig.takes({2, 4}, 1));
+        if (mode == lane_mode::standard) {
+            for (unsigned i = 0; i < 5; ++i)
+                EXPECT_TRUE(rig.idle(1));
+            EXPECT_TRUE(rig.takes({6, 1, 3, 5, -1}, 0));
+        } else {
+            EXPECT_TRUE(rig.takes({6}, 1));
+            EXPECT_TRUE(rig.idle(1));
+            EXPECT_TRUE(rig.takes({5, 3, 1, -1}, 0));  // the vectors' order, see trap S14
+        }
+    }
+}
+
+// trap S13: a system message for a pinned one goes by the actor's priority, not by the lowest.
+TEST(pinned, it_keeps_its_priority_in_cancel) {
+    lane_rig rig;
+    constexpr std::uint8_t own[] = {0, 200, 128, 100, 250};
+    for (unsigned n = 1; n <= 4; ++n) {
+        pin(rig, n, 0);
+        rig.ready(n, nullptr, own[n]);
+    }
+    for (unsigned n = 1; n <= 4; ++n)
+        rig.order().promote(rig.at(n), nullptr);
+    EXPECT_TRUE(rig.takes({4, 1, 2, 3, -1}));
+    EXPECT_EQ(rig.certificate().cancel_dispatches, 4u);
+    for (const unsigned n : {3u, 1u, 4u, 2u})  // also when it comes with the message
+        rig.cancel(n, nullptr, own[n]);
+    EXPECT_TRUE(rig.takes({4, 1, 2, 3, -1}));
+}
+
+// trap S14: pinned ones run in the order they were made ready, whoever made them so. (Newest first
+// in parity mode alone: the vectors are of the time before.)
+TEST(pinned, they_run_in_the_order_they_came) {
+    lane_rig rig({.workers = 2});
+    for (unsigned n = 1; n <= 6; ++n)
+        pin(rig, n, 0);
+    for (unsigned n = 1; n <= 6; ++n)
+        rig.ready(n, n % 3 == 0 ? nullptr : &rig.worker(n % 3 - 1));
+    EXPECT_TRUE(rig.takes({1, 2}, 0));
+    rig.ready(1, &rig.worker(0));
+    rig.ready(2);
+    EXPECT_TRUE(rig.takes({3, 4, 5, 6, 1, 2, -1}, 0));
 }
 
 // LN-1: in the lane it belongs to.
@@ -136,7 +190,7 @@ TEST(pinned, it_is_not_starved_by_a_full_ring_nor_starves_the_global_lane) {
     EXPECT_LE(global_at, 128u);
 }
 
-// LN-5: its worker is woken, and nobody else, although somebody searches.
+// LN-5, trap S8: its worker is woken, and nobody else, although somebody searches.
 TEST(pinned, the_worker_it_is_pinned_to_is_woken) {
     lane_rig rig({.workers = 2});
     pin(rig, 1, 1);

@@ -105,7 +105,8 @@ TEST(run_ring, is_empty_for_a_second_thief_while_one_copies) {
         EXPECT_EQ(ring.pop().slot, n);
 }
 
-// Positions are 16 bits wide on small cores: 2^17 entries go round them twice.
+// Positions are 16 bits wide on small cores: 2^17 entries go round them twice. Trap S7: no index
+// overflows.
 TEST(run_ring, positions_may_wrap) {
     run_ring ring(cells, 4, true);
     std::uint32_t next = 0;

@@ -55,7 +55,7 @@ TEST(ticket, withdrawing_makes_the_caller_the_owner) {
     EXPECT_TRUE(ticket::take(w, again));
 }
 
-// S16: the number goes round and nothing breaks.
+// S16: the number goes round and nothing breaks. Trap S20: 0, which is nobody's, is left out.
 TEST(ticket, numbers_wrap) {
     ticket::word w{0xffff'fffc};
     const std::uint32_t t = ticket::issue(w, lane::ready);

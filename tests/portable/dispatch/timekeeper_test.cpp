@@ -173,6 +173,36 @@ TEST(timekeeper, a_worker_without_work_runs_what_is_due_and_takes_what_that_made
     EXPECT_TRUE(rig.idle());
 }
 
+// trap S5: what looks like work and is none any more is looked at once, not again and again. A
+// worker that has gone through the entries left behind, its own and others', may sleep.
+TEST(timekeeper, entries_left_behind_keep_nobody_awake) {
+    using tactus::lane;
+    using tactus::lane_mode;
+    constexpr tactus::lane_place places[] = {
+        {lane::ready, 128, 0}, {lane::ready, 60, 0}, {lane::timed, 128, 0}, {lane::cancel, 128, 0}};
+    constexpr unsigned count = 6;
+    for (unsigned kind = 0; kind < 16; ++kind) {
+        const lane_mode mode = kind % 2 == 0 ? lane_mode::standard : lane_mode::parity;
+        lane_rig rig({.workers = 2, .mode = mode});
+        const tactus::lane_place& place = places[kind / 4];
+        const bool outside = kind % 4 < 2;
+        // In parity mode cancel and timed work of another is its own alone.
+        const unsigned who = mode == lane_mode::standard || place.where == lane::ready ? 1 : 0;
+        for (unsigned n = 0; n < count; ++n)
+            rig.wait(n, place, outside ? nullptr : &rig.worker(0));
+        for (unsigned n = 0; n < count; ++n)
+            EXPECT_EQ(rig.order().unregister(rig.index(n)), tactus::unregistered::idle);
+        EXPECT_TRUE(rig.order().has_work(&rig.worker(who)));  // so it looks
+        unsigned passes = 0;
+        while (rig.order().has_work(&rig.worker(who)) && passes <= count) {
+            EXPECT_TRUE(rig.idle(who));
+            ++passes;
+        }
+        EXPECT_LE(passes, count);
+        EXPECT_EQ(rig.worker(who).certificate().ready_dispatches, 0u);
+    }
+}
+
 // TC-F12
 TEST(timekeeper, work_in_anybodys_lanes_is_work) {
     timed_rig rig;
