@@ -479,16 +479,15 @@ bool actor_scheduler::resume(mailbox_index who, suspension why) noexcept {
     return let_go(*s, who, why);
 }
 
-bool actor_scheduler::let_go(slot& s_, mailbox_index who, suspension why) noexcept {
-    slot* s = &s_;
+bool actor_scheduler::let_go(slot& s, mailbox_index who, suspension why) noexcept {
     hub_.resumed(who);
-    if (s->state().resume(why, state_word::life_of(who.generation))) {
-        if (s->offer_work())
-            order_of(*s).requeue(*s, lanes_of(own_worker(), *s));
-    } else if (why == suspension::supervision && s->keeps() && s->state().suspend_count(why) == 0 &&
-               s->state().request_schedule(schedule_hint::system)) {
+    if (s.state().resume(why, state_word::life_of(who.generation))) {
+        if (s.offer_work())
+            order_of(s).requeue(s, lanes_of(own_worker(), s));
+    } else if (why == suspension::supervision && s.keeps() && s.state().suspend_count(why) == 0 &&
+               s.state().request_schedule(schedule_hint::system)) {
         // Still awaiting, but a continuation was held back by supervision: it may end the await.
-        order_of(*s).submit(*s, lanes_of(own_worker(), *s), {lane::cancel, s->priority(), 0});
+        order_of(s).submit(s, lanes_of(own_worker(), s), {lane::cancel, s.priority(), 0});
     }
     return true;
 }

@@ -276,7 +276,7 @@ void hub::feed(metrics_sink& to) const noexcept {
             to.counter(info_of(m), name_of(static_cast<label>(i)), sums_->totals[at + i]);
     };
     plain(metric::enqueued, hub_layout::enqueued);
-    labelled(metric::refused, hub_layout::refused, sent_count, sent::pool_exhausted);
+    labelled(metric::refused, hub_layout::refused, sent_result_count, sent::pool_exhausted);
     plain(metric::dequeued, hub_layout::dequeued);
     plain(metric::discarded, hub_layout::discarded);
     feed(to, metric::latency, hub_layout::latency);

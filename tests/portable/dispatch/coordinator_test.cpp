@@ -510,7 +510,7 @@ TEST(coordinator, LN_8_an_actor_gives_what_it_is_sent_a_deadline) {
     EXPECT_EQ(rig.events.missed, 1u);
     EXPECT_EQ(rig.events.last_late_ns, 1'000'000);
 
-    const std::int64_t at = rig.time.now().ns() + 10'000'000;
+    const std::int64_t at = static_cast<std::int64_t>(rig.time.now().ns()) + 10'000'000;
     tactus::actor_scheduler::tell(*a, tactus_test::number{4}, {.deadline = at});
     rig.time.advance(duration::from_ms(6));
     rig.run();

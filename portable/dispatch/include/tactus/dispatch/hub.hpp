@@ -55,7 +55,7 @@ struct hub_layout {
     static constexpr std::size_t exceedances = fairness_yields + 1;
     static constexpr std::size_t suspended = exceedances + 1;  // by reason
     static constexpr std::size_t refused = suspended + held_reason_count;
-    static constexpr std::size_t dead_letters = refused + sent_count;
+    static constexpr std::size_t dead_letters = refused + sent_result_count;
     static constexpr std::size_t latency = dead_letters + dead_letter_cause_count;  // buckets, us
     static constexpr std::size_t duration = latency + duration_buckets::count + 1;
     static constexpr std::size_t count = duration + duration_buckets::count + 1;

@@ -21,7 +21,7 @@ enum class sent : std::uint8_t {
     would_block,           // no room, and this thread must not wait
     timed_out,             // no room in time: it became a dead letter
 };
-inline constexpr std::size_t sent_count = 10;
+inline constexpr std::size_t sent_result_count = 10;
 [[nodiscard]] const char* name_of(sent result) noexcept;
 
 }  // namespace tactus::inline v0
