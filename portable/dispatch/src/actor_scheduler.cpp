@@ -99,21 +99,22 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                      .waiting = &suspensions_,
                      .events = &hub_,
                      .number = 0,
+                     .seed = o.seed,
+                     .cancel_streak_limit = o.cancel_streak_limit,
+                     .certify_schedule = o.certify_schedule,
+                     .advice = o.advice,
+                     .load = o.load,
                      .worker_count = o.worker_count,
                      .visited = o.visited,
                      .shared_queue = o.shared_queue,
                      .throughput = o.throughput,
                      .throughput_deadline = o.throughput_deadline,
-                     .seed = o.seed,
-                     .cancel_streak_limit = o.cancel_streak_limit,
                      .ring_capacity = o.ring_capacity,
                      .fresh_capacity = o.fresh_capacity,
                      .queue_capacity = o.queue_capacity,
                      .keyed_capacity = o.keyed_capacity,
-                     .mode = o.mode,
-                     .certify_schedule = o.certify_schedule,
-                     .advice = o.advice,
-                     .load = o.load}) {
+                     .mode = o.mode}),
+      common_{o.seed, o.advice, o.load, o.cancel_streak_limit, o.certify_schedule} {
     dispatchers_[0].at.store(&first_, std::memory_order_relaxed);  // nobody else is here
     outside_.envelopes.attach(&pool_);
     outside_.slots.attach(&slots_.shared());
@@ -135,6 +136,11 @@ std::expected<dispatcher*, const char*> actor_scheduler::add_dispatcher(
     o.waiting = &suspensions_;
     o.events = &hub_;
     o.timekeeper = &first_.order();
+    o.seed = common_.seed;
+    o.advice = common_.advice;
+    o.load = common_.load;
+    o.cancel_streak_limit = common_.cancel_streak_limit;
+    o.certify_schedule = common_.certify_schedule;
     o.number = dispatcher_count_;
     auto* d = make<dispatcher>(memory_, *this, o);
     if (hub_.on()) {

@@ -30,13 +30,12 @@ struct dispatcher_view {
 
 /// An actor, seen from outside; `exists` is false when it ended while it was looked at.
 struct actor_view {
-    actor_view(actor_scheduler& system, slot& s) noexcept {
-        const registry& slots = system.slots();
-        ref = slots.index_of(s);
-        state = s.state().state();
-        user_len = s.user_length();
-        system_len = s.has_system_messages() ? 1 : 0;
-        dispatcher_number = s.dispatcher_number();
+    actor_view(actor_scheduler& system, slot& s) noexcept
+        : ref(system.slots().index_of(s)),
+          state(s.state().state()),
+          user_len(s.user_length()),
+          system_len(s.has_system_messages() ? 1 : 0),
+          dispatcher_number(s.dispatcher_number()) {
         if (s.state().suspended() && state != mailbox_state::closing)
             note(system, s);
         runs_on(system, s);
@@ -51,11 +50,14 @@ struct actor_view {
     std::optional<std::uint32_t> worker_number;
     std::optional<held_reason> held;
     std::optional<std::uint64_t> since_ms;
-    bool exists;
+    bool exists = false;
 
 private:
     void note(actor_scheduler& system, slot& s) noexcept {
-        const std::uint32_t noted = s.held_note();
+        // Supervision decides over who awaits, too.
+        const bool supervised = s.state().suspend_count(suspension::supervision) != 0;
+        const std::uint32_t noted =
+            s.held_note(supervised ? suspension::supervision : suspension::await);
         held = static_cast<held_reason>(noted & ((1U << slot::held_why_bits) - 1));
         if (!system.measures().has_time())
             return;

@@ -14,10 +14,19 @@
 
 namespace tactus::inline v0 {
 
-bool actor_scheduler::looks_full(mailbox_block& block) noexcept {
+bool actor_scheduler::looks_full(worker* w, slot& s, mailbox_block& block) noexcept {
     const mailbox_gate& gate = block.gate();
-    return gate.when_full() != overflow::drop_oldest &&
-           (gate.taken() >= gate.capacity() || gate.anybody_waits());
+    const auto full = [&gate] {
+        return gate.when_full() != overflow::drop_oldest &&
+               (gate.taken() >= gate.capacity() || gate.anybody_waits());
+    };
+    if (!full())
+        return false;
+    // The owner keeps some credits back, to return them together: not from itself.
+    if (w == nullptr || w->running() != &s)
+        return true;
+    block.settle(s.senders_inbox());
+    return full();
 }
 
 bool actor_scheduler::loses_newest(mailbox_index to) const noexcept {

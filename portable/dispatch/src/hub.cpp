@@ -226,18 +226,28 @@ void hub::turn_off_outside() noexcept {
 }
 
 bool hub::set_sink(metrics_sink* to) noexcept {
-    if (feeding_)
+    if (feeding_.load(std::memory_order_relaxed) != 0)
         return false;
     sink_ = to;
     return true;
 }
 
 metrics_sink* hub::begin_feeding() noexcept {
-    if (sink_ == nullptr || sums_ == nullptr || feeding_)
+    if (sink_ == nullptr || sums_ == nullptr || feeding_.load(std::memory_order_relaxed) != 0)
         return nullptr;
-    feeding_ = true;
+    feeding_.store(1, std::memory_order_relaxed);
     add_up();
     return sink_;
+}
+
+void hub::end_feeding() noexcept {
+    feeding_.store(0, std::memory_order_relaxed);
+    port::wake_one(feeding_);
+}
+
+void hub::await_feeding() noexcept {
+    (void)port::wait_on(feeding_, 1, -1);
+    port::wake_one(feeding_);  // somebody else may wait for the same
 }
 
 void hub::add_up() noexcept {

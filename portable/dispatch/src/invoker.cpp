@@ -377,6 +377,9 @@ void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
     const mailbox::leftovers left =
         s.finalize(registry::next_generation(who.generation), unhandled, sink);
     system.hub_.mailbox_closed(who, left.system, left.user);
+    // CO-4: who waits for room here must not wait for ever.
+    if (system.suspensions_.wants_room()) [[unlikely]]
+        (void)system.suspensions_.capacity_available();
     system.give_slot(s, w);
 }
 

@@ -12,7 +12,7 @@ bool actor_scheduler::set_metrics_sink(metrics_sink* sink) noexcept {
         if (hub_.set_sink(sink))
             break;
         hub_.lock().unlock();
-        port::yield();
+        hub_.await_feeding();
     }
     const port::lock_guard held(outside_.mutex);
     bool on = sink != nullptr && hub_.turn_on_outside();

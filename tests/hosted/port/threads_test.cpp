@@ -6,10 +6,12 @@
 #include <tactus/port/port.hpp>
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -99,6 +101,28 @@ TEST(wait_on_threads, its_time_passes) {
         ASSERT_LT(steady_clock::now() - begin, 10s);
     }
     EXPECT_GE(steady_clock::now() - begin, 20ms);
+}
+
+// A signal that is handled does not make the time begin again.
+TEST(wait_on_threads, a_signal_does_not_prolong_it) {
+    struct sigaction before{};
+    struct sigaction quiet{};
+    quiet.sa_handler = [](int) {};
+    ASSERT_EQ(sigaction(SIGUSR1, &quiet, &before), 0);
+    port::atomic<std::uint32_t> word{1};
+    std::atomic<bool> over{false};
+    std::jthread sleeper([&] {
+        EXPECT_FALSE(port::wait_on(word, 1, 50'000'000));
+        over = true;
+    });
+    const auto began = std::chrono::steady_clock::now();
+    while (!over && std::chrono::steady_clock::now() - began < std::chrono::seconds(5)) {
+        pthread_kill(sleeper.native_handle(), SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_TRUE(over);
+    sleeper.join();
+    EXPECT_EQ(sigaction(SIGUSR1, &before, nullptr), 0);
 }
 
 TEST(wait_on_threads, a_sleeper_without_a_limit_is_woken) {

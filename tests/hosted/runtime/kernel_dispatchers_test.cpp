@@ -330,3 +330,21 @@ TEST(kernel_dispatchers, C_DSP_17_a_message_from_outside_is_handled_by_a_saturat
     EXPECT_TRUE(until([&] { return count.load() == 20; }));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 6s);
 }
+
+// DT-4, LN-2: what a system is told about seeds, limits and certificates holds for all of its
+// dispatchers.
+TEST(kernel_dispatchers, DT_4_all_dispatchers_have_the_systems_seed_and_limits) {
+    std::uint64_t drawn[2];
+    for (const std::uint64_t seed : {1u, 2u}) {
+        runtime::scheduler_memory memory;
+        actor_scheduler system(
+            memory.fill({.seed = seed, .cancel_streak_limit = 4, .certify_schedule = true}));
+        dispatcher* more = *system.add_dispatcher({});
+        worker_lanes& lanes = more->worker_at(0).lanes();
+        drawn[seed - 1] = lanes.streams()[random_stream::scheduling].next_u64();
+        EXPECT_NE(drawn[seed - 1],
+                  system.worker_at(0).lanes().streams()[random_stream::scheduling].next_u64());
+        EXPECT_EQ(lanes.certificate().base_limit, 4u);
+    }
+    EXPECT_NE(drawn[0], drawn[1]);
+}

@@ -432,3 +432,65 @@ TEST(bounded_mailbox, TC_F06_who_waits_for_room_is_resumed_by_the_receivers_run)
         EXPECT_TRUE(rig.at(sender).state().should_process());
     }
 }
+
+// CO-4: the end of the receiver is an answer too.
+TEST(bounded_mailbox, CO_4_who_waits_for_room_goes_on_when_the_receiver_ends) {
+    mailbox_rig rig;
+    static mailbox_index full;
+    full = rig.with(bounded(1, overflow::reject));
+    rig.tell(full, {100});
+    (void)rig->suspend(full, suspension::supervision);
+    const mailbox_index sender = rig.spawn(+[](turn& t, std::uint32_t n) {
+        if (n != 1 || actor_scheduler::try_tell(full, number{n}) != sent::mailbox_full)
+            return;
+        EXPECT_TRUE(
+            t.suspend(suspend_reason::backpressure, resume_condition::when_capacity_available()));
+    });
+    rig.tell(sender, {1, 2});
+    rig.run();
+    EXPECT_EQ(rig->waiting().waiting_count(), 1u);
+    EXPECT_TRUE(rig->stop(full));
+    rig.run();
+    EXPECT_EQ(rig->waiting().waiting_count(), 0u);
+    EXPECT_TRUE(rig.at(sender).state().should_process());
+}
+
+// MB-1: credits the owner keeps to give them back together are not kept from itself.
+TEST(bounded_mailbox, MB_1_an_actor_may_fill_its_own_mailbox) {
+    if (!board::roomy)
+        return;
+    for (const std::uint32_t capacity : {1u, 15u, 16u, 127u}) {
+        mailbox_rig rig;
+        static std::uint32_t room;
+        static unsigned taken;
+        room = capacity;
+        taken = 0;
+        const mailbox_index a = rig.with(
+            bounded(capacity, overflow::reject), +[](turn& t, std::uint32_t n) {
+                if (n != 1'000)
+                    return;
+                for (std::uint32_t i = 0; i <= room; ++i)
+                    taken +=
+                        actor_scheduler::try_tell(t.self(), number{i}) == sent::accepted ? 1 : 0;
+            });
+        rig.tell(a, {1'000});
+        rig.run();
+        EXPECT_EQ(taken, capacity);
+    }
+}
+
+// MB-2: an offer may be made again when it is decided.
+TEST(bounded_mailbox, MB_2_an_offer_that_is_over_can_be_made_again) {
+    mailbox_rig rig;
+    const mailbox_index a = rig.with(bounded(1, overflow::block));
+    (void)rig->suspend(a, suspension::supervision);
+    rig.tell(a, {1});
+    struct silent final : waker {
+        void wake() noexcept override {}
+    } nobody;
+    pending_offer o(nobody);
+    for (unsigned round = 0; round < 2; ++round) {
+        EXPECT_FALSE(o.start(a, number{2}).has_value());
+        EXPECT_TRUE(o.cancel());
+    }
+}

@@ -181,3 +181,21 @@ TEST(dump, json_escapes_what_it_must) {
     EXPECT_TRUE(out.text() ==
                 "[\"a\\\"b\\\\c\\u000a\\u001f\xc3\xa4\",true,null,18446744073709551615,{}]");
 }
+
+// OH-4: held back twice: the reason that still holds, and its time.
+TEST(dump, the_reason_shown_is_one_that_holds) {
+    kernel_rig r;
+    const auto a = r.spawn(+[](tactus::turn& t, std::uint32_t) {
+        (void)t.suspend(tactus::suspend_reason::backpressure, tactus::resume_condition::signal(1));
+    });
+    r.time.advance(tactus::duration::from_ms(800));
+    r.tell(a, {1});
+    r.run();
+    r.time.advance(tactus::duration::from_ms(800));
+    (void)r->suspend(a, tactus::suspension::supervision);
+    EXPECT_TRUE(dumped(r).has("supervision"));
+    (void)r->resume(a, tactus::suspension::supervision);
+    EXPECT_TRUE(dumped(r).has("backpressure"));
+    EXPECT_FALSE(dumped(r).has("supervision"));
+    EXPECT_TRUE(dumped(r).has("800"));
+}

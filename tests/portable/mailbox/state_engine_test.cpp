@@ -134,16 +134,27 @@ TEST(state_engine, TC_M23_after_a_run_there_is_exactly_one_reschedule) {
     EXPECT_FALSE(engine.request_schedule(schedule_hint::user));
 }
 
-// TC-M24, ME-1: user false, system true. There is no backpressure hint yet.
+// TC-M24, ME-1: user and backpressure false, system true.
 TEST(state_engine, TC_M24_a_suspended_mailbox_is_scheduled_for_system_work_only) {
     for (const auto why : {supervision, await}) {
         state_engine engine;
         EXPECT_TRUE(engine.suspend(why));
         EXPECT_FALSE(engine.request_schedule(schedule_hint::user));
+        EXPECT_FALSE(engine.request_schedule(schedule_hint::backpressure));
         EXPECT_FALSE(engine.scheduled());
         EXPECT_TRUE(engine.request_schedule(schedule_hint::system));
         EXPECT_EQ(engine.state(), mailbox_state::suspended_scheduled);
         EXPECT_FALSE(engine.should_process());
+    }
+}
+
+// ME-1: open, any hint does.
+TEST(state_engine, ME_1_an_idle_mailbox_is_scheduled_for_any_hint) {
+    for (const auto hint :
+         {schedule_hint::user, schedule_hint::backpressure, schedule_hint::system}) {
+        state_engine engine;
+        EXPECT_TRUE(engine.request_schedule(hint));
+        EXPECT_FALSE(engine.request_schedule(hint));
     }
 }
 

@@ -17,12 +17,25 @@ namespace tactus::inline v0::port {
 
 bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,
              std::int64_t timeout_ns) noexcept {
+    // An instant, not a duration: a signal must not make it begin again.
+    constexpr std::int64_t second = 1'000'000'000;
     timespec limit{};
-    limit.tv_sec = timeout_ns / 1'000'000'000;
-    limit.tv_nsec = timeout_ns % 1'000'000'000;
-    const long result = ::syscall(SYS_futex, &word.cell_, FUTEX_WAIT_PRIVATE, expected,
-                                  timeout_ns < 0 ? nullptr : &limit, nullptr, 0);
-    return !(result == -1 && errno == ETIMEDOUT);
+    if (timeout_ns >= 0) {
+        ::clock_gettime(CLOCK_MONOTONIC, &limit);
+        limit.tv_sec += timeout_ns / second;
+        limit.tv_nsec += timeout_ns % second;
+        if (limit.tv_nsec >= second) {
+            limit.tv_nsec -= second;
+            ++limit.tv_sec;
+        }
+    }
+    for (;;) {
+        const long result =
+            ::syscall(SYS_futex, &word.cell_, FUTEX_WAIT_BITSET_PRIVATE, expected,
+                      timeout_ns < 0 ? nullptr : &limit, nullptr, FUTEX_BITSET_MATCH_ANY);
+        if (result != -1 || errno != EINTR)
+            return !(result == -1 && errno == ETIMEDOUT);
+    }
 }
 
 void wake_one(atomic<std::uint32_t>& word) noexcept {

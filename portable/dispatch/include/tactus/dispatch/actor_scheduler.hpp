@@ -372,7 +372,7 @@ private:
         if (o.deadline == 0 && gives_deadlines(s, to.generation)) [[unlikely]]
             return deliver(w, to, std::forward<M>(message), {o.sender, due_of(s)});
         mailbox_block* block = s.gated();
-        if (block != nullptr && looks_full(*block)) [[unlikely]]
+        if (block != nullptr && looks_full(w, s, *block)) [[unlikely]]
             return sent::mailbox_full;
         envelope* e = take_envelope(w);
         if (e == nullptr) [[unlikely]]
@@ -428,7 +428,7 @@ private:
     [[nodiscard]] sent push_gated(worker* w, slot& s, mailbox_block& block, envelope& e,
                                   mailbox_index to) noexcept;
     /// Nothing would be gained by filling an envelope.
-    [[nodiscard]] static bool looks_full(mailbox_block& block) noexcept;
+    [[nodiscard]] static bool looks_full(worker* w, slot& s, mailbox_block& block) noexcept;
     [[nodiscard]] bool loses_newest(mailbox_index to) const noexcept;
     /// MB-11: pool_exhausted, and the event when a second has passed since the last.
     [[nodiscard]] sent exhausted() noexcept;
@@ -659,6 +659,15 @@ private:
         port::atomic<dispatcher*> at{nullptr};
     };
     dispatcher_place dispatchers_[dispatchers_max];
+    /// What all dispatchers have from the system.
+    struct common {
+        std::uint64_t seed;
+        governor* advice;
+        load_probe* load;
+        std::uint32_t cancel_streak_limit;
+        bool certify_schedule;
+    };
+    const common common_;
     std::uint32_t dispatcher_count_ = 1;
 
     // "installed": what the chain refers to happens before a run that uses it.

@@ -46,6 +46,11 @@ public:
         coordinator* timekeeper =
             nullptr;  // of the dispatcher that runs the timers; null: this one
         std::uint32_t number = 0;
+        std::uint64_t seed = 1;
+        std::uint32_t cancel_streak_limit = 16;
+        bool certify_schedule = false;
+        governor* advice = nullptr;
+        load_probe* load = nullptr;
 
         std::uint32_t worker_count = 1;
         bool visited = false;       // one worker: other threads call drain_ready_cycle beside it
@@ -54,16 +59,11 @@ public:
         waker* lived_in = nullptr;  // called when the first actor has come, and the last one gone
         std::optional<std::uint32_t> throughput = {};  // exact; 0 means 1. None: see invoker
         duration throughput_deadline = duration::max();
-        std::uint64_t seed = 1;
-        std::uint32_t cancel_streak_limit = 16;
         std::uint32_t ring_capacity = 256;
         std::uint32_t fresh_capacity = 256;
         std::uint32_t queue_capacity = 64;
         std::uint32_t keyed_capacity = 16;
         lane_mode mode = lane_mode::standard;
-        bool certify_schedule = false;
-        governor* advice = nullptr;
-        load_probe* load = nullptr;
     };
 
     dispatcher(actor_scheduler& system, const options& o) noexcept;

@@ -232,7 +232,9 @@ public:
     /// The sink, to be fed with the sums, without the lock; null when there is none, or somebody
     /// feeds it already. Owes: end_feeding.
     [[nodiscard]] metrics_sink* begin_feeding() noexcept;
-    void end_feeding() noexcept { feeding_ = false; }
+    void end_feeding() noexcept;
+    /// Waits until nobody feeds the sink, or some time. Without the lock.
+    void await_feeding() noexcept;
 
     /// What the sums say. Who feeds the sink.
     void feed(metrics_sink& to) const noexcept;
@@ -261,7 +263,8 @@ private:
     // Under the lock.
     hub_shard* shards_ = nullptr;
     metrics_sink* sink_ = nullptr;
-    bool feeding_ = false;
+    // Written under the lock; who waits for its end sleeps on it. Ordered by the lock.
+    port::atomic<std::uint32_t> feeding_{0};
     sums* sums_ = nullptr;  // there when a shard is; of who feeds
 };
 

@@ -74,13 +74,17 @@ std::optional<sent> pending_offer::start_in(actor_scheduler& system, mailbox_ind
     if (block == nullptr || block->gate().when_full() != overflow::block ||
         system.phase() != system_phase::running)
         return system.try_deliver(w, to, std::forward<M>(message), o);
+    const bool timed = o.deadline == 0 && actor_scheduler::gives_deadlines(*s, to.generation);
+    const send_options with{o.sender, timed ? system.due_of(*s) : o.deadline};
     envelope* e = system.take_envelope(w);
     system_ = &system;
+    told_.store(0, std::memory_order_relaxed);  // nobody knows it yet
+    give_back_ = nullptr;
     if (e == nullptr) {
         count(sent::pool_exhausted, w);
         return system.exhausted();
     }
-    if (const sent failed = system.fill<type>(w, *e, to, std::forward<M>(message), o);
+    if (const sent failed = system.fill<type>(w, *e, to, std::forward<M>(message), with);
         failed != sent::accepted) {
         count(failed, w);
         return failed == sent::pool_exhausted ? system.exhausted() : failed;

@@ -86,8 +86,9 @@ public:
     /// Says why it is about to be held back, and since when (OH-4). Whoever suspends it.
     void note_held_by(held_reason why, const clock* time) noexcept {
         const std::uint64_t at = time != nullptr ? time->now().ns() / held_unit_ns : 0;
-        note_held((static_cast<std::uint32_t>(at) << held_why_bits) |
-                  static_cast<std::uint32_t>(why));
+        note_held(
+            why == held_reason::supervision ? suspension::supervision : suspension::await,
+            (static_cast<std::uint32_t>(at) << held_why_bits) | static_cast<std::uint32_t>(why));
     }
     // held_note(): the reason below, then the time, which wraps after 49 days.
     static constexpr unsigned held_why_bits = 3;

@@ -95,9 +95,11 @@ public:
         return kept_.load(std::memory_order_relaxed) + (inbox_.looks_empty() ? 0U : 1U);
     }
     /// Why it is held back, and since when, for who looks; in words of the layer above.
-    void note_held(std::uint32_t note) noexcept { held_.store(note, std::memory_order_relaxed); }
-    [[nodiscard]] std::uint32_t held_note() const noexcept {
-        return held_.load(std::memory_order_relaxed);
+    void note_held(suspension kind, std::uint32_t note) noexcept {
+        (kind == suspension::await ? awaits_ : held_).store(note, std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint32_t held_note(suspension kind) const noexcept {
+        return (kind == suspension::await ? awaits_ : held_).load(std::memory_order_relaxed);
     }
     /// Looks for work that the state allows, and asks for a run: true when the caller now submits.
     [[nodiscard]] bool offer_work() noexcept {
@@ -293,7 +295,9 @@ private:
     // What a mailbox that does not run keeps from its last run: how many, as far as is known, and
     // not 0 as long as there is anything.
     port::atomic<std::uint32_t> kept_{0};
-    port::atomic<std::uint32_t> held_{0};  // see held_note
+    // See held_note: by supervision, and by await.
+    port::atomic<std::uint32_t> held_{0};
+    port::atomic<std::uint32_t> awaits_{0};
     // "placed": a block is made before it is found. It stays for as long as the slot does.
     static constexpr port::edge placed{"block-placed"};
     port::atomic<mailbox_block*> block_{nullptr};

@@ -20,8 +20,9 @@
 
 namespace tactus::inline v0 {
 
-/// What a caller of request_schedule knows.
-enum class schedule_hint : std::uint8_t { user, system };
+/// What a caller of request_schedule knows: there is a user message; the mailbox is filling up
+/// (MB-5); there is a system message.
+enum class schedule_hint : std::uint8_t { user, backpressure, system };
 
 class state_engine {
 public:
@@ -32,8 +33,8 @@ public:
     [[nodiscard]] bool request_schedule(schedule_hint hint) noexcept {
         std::uint32_t seen = word_.load(wake.seq_cst());
         for (;;) {
-            const auto [next, owed] = hint == schedule_hint::user ? state_word::user_work(seen)
-                                                                  : state_word::system_work(seen);
+            const auto [next, owed] = hint == schedule_hint::system ? state_word::system_work(seen)
+                                                                    : state_word::user_work(seen);
             if (owed != mailbox_owed::submit)
                 return false;
             // The look above has the order that "wake" needs; what a failure sees is newer.
