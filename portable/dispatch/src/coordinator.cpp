@@ -373,14 +373,8 @@ bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& resu
         requeue(s, from);
         return true;
     }
-    const bool holds = !s.held.empty();
-    switch (s.end_run(holds)) {
+    switch (s.end_run(!s.held.empty())) {
     case enqueued::accepted:
-        // Supervision may have let it go before the run ended, and found it scheduled: what it held
-        // back goes on, although the actor awaits. Who lets it go later finds it idle.
-        if (holds && s.state().suspend_count(suspension::supervision) == 0 &&
-            s.state().request_schedule(schedule_hint::system))
-            submit(s, from, {lane::cancel, s.priority(), 0});
         return true;
     case enqueued::submit:
         requeue(s, from);

@@ -3,6 +3,8 @@
 // One run of a mailbox, and its end.
 #include <tactus/dispatch/invoker.hpp>
 
+#include <optional>
+
 namespace tactus::inline v0 {
 
 const char* name_of(invoke_outcome outcome) noexcept {
@@ -31,7 +33,7 @@ public:
     [[nodiscard]] bool go_on(std::uint32_t sends) noexcept {
         if (--left_ == 0 || sends > sends_max_) [[unlikely]]
             return false;
-        return time_ == nullptr || in_time();
+        return !clock_ || in_time();
     }
     /// At least one user message is handled in every run (IN-2).
     void count_continuations(std::uint32_t n) noexcept { left_ = n < left_ ? left_ - n : 1; }
@@ -45,37 +47,43 @@ public:
 
 private:
     [[gnu::noinline]] void start_clock(const worker& w) noexcept {
-        time_ = w.system_.time_;
-        if (time_ == nullptr)
+        if (w.system_.time_ == nullptr)
             return;
-        const instant now = time_->now();
+        limits& c = clock_.emplace(*w.system_.time_);
+        const instant now = c.time.now();
         // The first 300 are free; then a look every 64. An explicit throughput is exact.
         if (w.home_.throughput() == 0)
-            until_long_ = now + duration::from_ms(1);
+            c.until_long = now + duration::from_ms(1);
         if (w.home_.has_throughput_deadline()) {
-            until_ = now + w.home_.throughput_deadline();
-            every_ = 1;
+            c.until = now + w.home_.throughput_deadline();
+            c.always = true;
         }
     }
     [[nodiscard]] [[gnu::noinline]] bool in_time() noexcept {
-        if (--until_look_ != 0 && every_ != 1)
+        limits& c = *clock_;
+        if (--c.until_look != 0 && !c.always)
             return true;
-        const instant now = time_->now();
-        if (until_look_ == 0) {
-            until_look_ = clock_interval;
-            if (now >= until_long_)
+        const instant now = c.time.now();
+        if (c.until_look == 0) {
+            c.until_look = clock_interval;
+            if (now >= c.until_long)
                 return false;
         }
-        return now < until_;
+        return now < c.until;
     }
+
+    struct limits {
+        explicit limits(const tactus::clock& of) noexcept : time(of) {}
+        const tactus::clock& time;
+        instant until = instant::never();       // the explicit deadline
+        instant until_long = instant::never();  // of runs beyond share_min
+        std::uint32_t until_look = share_min;   // messages
+        bool always = false;                    // a look after each
+    };
 
     std::uint32_t left_ = share_min;
     std::uint32_t sends_max_ = 0;
-    const clock* time_ = nullptr;            // null: not looked at
-    instant until_ = instant::never();       // the explicit deadline
-    instant until_long_ = instant::never();  // of runs beyond share_min
-    std::uint32_t until_look_ = share_min;   // messages
-    std::uint32_t every_ = 0;                // 1: a look after each
+    std::optional<limits> clock_;  // none: not looked at
 };
 
 void invoker::default_system(turn& t, system_message& m) noexcept {

@@ -113,6 +113,11 @@ public:
     void set_span(std::int64_t id) noexcept { store_extra(inside_size - 16, id); }
     [[nodiscard]] std::int64_t span() const noexcept { return load_extra(inside_size - 16); }
 
+    /// Its payload needs no end, and it belongs to the common part of its pool: one look for what
+    /// nearly all are.
+    [[nodiscard]] bool ends_plainly() const noexcept {
+        return type.read()->destroy == nullptr && (flags() & (boxed | from_reserve)) == 0;
+    }
     /// Ends the payload's life. The envelope is empty afterwards.
     void destroy_payload() noexcept {
         const message_type* t = type.read();

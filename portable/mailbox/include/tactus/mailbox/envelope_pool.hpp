@@ -103,8 +103,12 @@ public:
 
     /// Ends the message and takes the envelope back.
     void dispose(envelope& e) noexcept {
-        e.destroy_payload();
-        give(e);
+        if (!e.ends_plainly() || poisons_) [[unlikely]] {
+            e.destroy_payload();
+            give(e);
+            return;
+        }
+        cache_.give(e);
     }
 
     void flush() noexcept { cache_.flush(); }

@@ -164,17 +164,12 @@ public:
     void note_length() noexcept { kept_.store(kept_count(), std::memory_order_relaxed); }
 
     /// Gives the mailbox up; submit when it must be queued again at once, closed when the caller is
-    /// elected to finalize (and is still the owner). `keeps` says that there is more to do after a
-    /// resume than the batch.
-    [[nodiscard]] enqueued end_run(bool keeps = false) noexcept {
-        if (kind_ != nullptr) [[unlikely]] {
-            kind_->settle(inbox_);
-            keeps = keeps || !kind_->empty();
-        }
-        // Read by who resumes the mailbox; ordered by the state word.
-        keeps = keeps || batch_ != nullptr;
-        if (keeps || kept_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-            kept_.store(keeps ? kept_count() : 0, std::memory_order_relaxed);
+    /// elected to finalize (and is still the owner). `holds` says that continuations are held back:
+    /// there is more to do after a resume than the batch.
+    [[nodiscard]] enqueued end_run(bool holds = false) noexcept {
+        if (holds || batch_ != nullptr || kind_ != nullptr ||
+            kept_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+            return end_run_slowly(holds);
         if (state_.run_ended() == mailbox_owed::finalize) [[unlikely]]
             return enqueued::closed;
         return offer_work() ? enqueued::submit : enqueued::accepted;
@@ -264,6 +259,7 @@ public:
     [[nodiscard]] port::atomic<std::uint32_t>& ticket() noexcept { return ticket_; }
 
 private:
+    [[nodiscard]] enqueued end_run_slowly(bool holds) noexcept;
     /// For user_length; never 0, since it also says that there is more to do.
     [[nodiscard]] std::uint32_t kept_count() const noexcept {
         const std::uint32_t n = batch_count_ + (kind_ != nullptr ? kind_->queue().size() : 0);
