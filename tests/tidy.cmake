@@ -16,6 +16,13 @@ add_test(NAME "documents: kernel.md shows the example that is run"
 add_test(NAME "documents: mailboxes.md shows the example that is run"
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/readme_program.py
     ${PROJECT_SOURCE_DIR}/docs/mailboxes.md ${PROJECT_SOURCE_DIR}/examples/bounded_mailbox.cpp "struct line")
+# Pages that show pieces: each is in a file that is compiled and run.
+set(code_blocks Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/code_blocks.py)
+foreach(page IN ITEMS dispatchers observability time)
+  add_test(NAME "documents: the code of ${page}.md is compiled"
+    COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/${page}.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/page_code.cpp)
+endforeach()
+add_test(NAME "documents: planted differences of code are reported" COMMAND ${code_blocks} --self-test)
 
 # TC-F12: a gap that nobody explains, and an explanation of none, are both reported.
 add_test(NAME "coverage: planted gaps are reported (TC-F12)"

@@ -30,7 +30,7 @@ struct value {
 /// What is wrong with a document; the caller knows the file.
 struct document_error {
     std::size_t line = 0;
-    std::string key = {};
+    std::string key = {};  // with its sections
     std::string text = {};
 };
 
@@ -39,6 +39,8 @@ struct document_error {
 
 /// Text of a file as an error may show it: no control characters, not too long.
 [[nodiscard]] std::string shown(std::string_view text);
+/// A key with its sections, as an error shows it: `dispatchers."a.b".workers`.
+[[nodiscard]] std::string under(std::string_view section, std::string_view key);
 /// The closest of the known words, if it may have been meant; empty otherwise.
 [[nodiscard]] std::string_view nearest(std::string_view word,
                                        const std::vector<std::string_view>& known);

@@ -155,8 +155,18 @@ private:
             sorted, [](const value* a, const value* b) { return a->key == b->key; });
         if (twin == sorted.end())
             return true;
-        fail((*std::next(twin))->line, shown((*twin)->key), "is there twice");
+        fail((*std::next(twin))->line, under(place_of(table), (*twin)->key), "is there twice");
         return false;
+    }
+    /// The keys on the way to a table that has just been closed. What is in a list has none.
+    [[nodiscard]] std::string place_of(const value& table) const {
+        std::string out;
+        for (std::size_t i = 0; i < open_.size(); ++i) {
+            const value& inner = i + 1 < open_.size() ? *open_[i + 1] : table;
+            if (open_[i]->is == shape::table)
+                out = under(out, inner.key);
+        }
+        return out;
     }
 
     std::string_view text_;

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdint>
 
+#include <tactus/mailbox/mailbox_gate.hpp>
+
 namespace tactus::inline v0::config {
 
 namespace {
@@ -34,33 +36,27 @@ complaint read_integer(const value& v, std::uint32_t min, std::uint32_t max, Int
     return {};
 }
 
-complaint read_count_or_unbounded(const value& v, std::uint32_t& to) {
+complaint read_count_or_unbounded(const value& v, std::uint32_t max, std::uint32_t& to) {
     if (v.is == shape::text && v.text == "unbounded") {
         to = mailbox_options::unbounded;
         return {};
     }
-    if (read_integer(v, 1, count_max, to))
-        return "expected an integer from 1 to " + std::to_string(count_max) +
-               " or \"unbounded\", " + found(v);
+    if (read_integer(v, 1, max, to))
+        return "expected an integer from 1 to " + std::to_string(max) + " or \"unbounded\", " +
+               found(v);
     return {};
 }
 
+/// "none" is the longest there is.
 complaint read_duration(const value& v, duration& to) {
-    const auto d = v.is == shape::text ? parse_duration(v.text) : std::nullopt;
+    const auto d = v.is != shape::text ? std::nullopt
+                   : v.text == "none"  ? std::optional(duration::max())
+                                       : parse_duration(v.text);
     if (!d)
-        return "expected a duration with its unit, such as \"10ms\" (ns, us, ms, s, min, h), " +
+        return "expected a duration with its unit, such as \"10ms\" (ns, us, ms, s, min, h), or "
+               "\"none\", " +
                found(v);
     to = *d;
-    return {};
-}
-
-complaint read_duration_or_none(const value& v, duration& to) {
-    if (v.is == shape::text && v.text == "none") {
-        to = duration::max();
-        return {};
-    }
-    if (const auto wrong = read_duration(v, to))
-        return *wrong + "; or \"none\"";
     return {};
 }
 
@@ -115,27 +111,27 @@ constexpr auto dispatcher_rows = std::to_array<field<d>>({
     {"workers", "integer, 0 to 1024",
      [](const value& v, d& s) { return read_integer(v, 0, workers_max, s.config.workers); },
      [](const d& s) { return std::to_string(s.config.workers); },
-     "threads; 0: as many as there are cores"},
+     "threads; 0: as many as there are cores; pinned, calling_thread and inline_tick have one"},
     {"max_workers", "integer, 0 to 1024",
      [](const value& v, d& s) { return read_integer(v, 0, workers_max, s.config.max_workers); },
      [](const d& s) { return std::to_string(s.config.max_workers); },
-     "threads when it starves; 0: twice the workers"},
+     "threads when it starves, no fewer than the workers; 0: twice the workers"},
     {"throughput", "integer, 1 to 4294967294",
      [](const value& v, d& s) { return read_integer(v, 1, count_max, s.config.throughput); },
      [](const d&) { return std::string(); },
      "messages per run, exactly; not said: a share of what waits (kernel.md), `pekko`: 5"},
     {"throughput_deadline", "duration or \"none\"",
-     [](const value& v, d& s) { return read_duration_or_none(v, s.config.throughput_deadline); },
+     [](const value& v, d& s) { return read_duration(v, s.config.throughput_deadline); },
      [](const d& s) { return quoted(to_text(s.config.throughput_deadline)); },
-     "ends a run after this time"},
+     "ends a run after this time; in whole microseconds, rounded up; 71 minutes and more are none"},
     {"starvation_deadline", "duration or \"none\"",
-     [](const value& v, d& s) { return read_duration_or_none(v, s.config.starvation_deadline); },
+     [](const value& v, d& s) { return read_duration(v, s.config.starvation_deadline); },
      [](const d& s) { return quoted(to_text(s.config.starvation_deadline)); },
      "work that waits longer is reported, and may start an extra thread"},
-    {"shutdown_timeout", "duration",
+    {"shutdown_timeout", "duration or \"none\"",
      [](const value& v, d& s) { return read_duration(v, s.config.shutdown_timeout); },
      [](const d& s) { return quoted(to_text(s.config.shutdown_timeout)); },
-     "without actors its threads end after this"},
+     "without actors its threads end after this; none: they stay"},
     {"mailbox", "id of a mailbox", [](const value& v, d& s) { return read_id(v, s.mailbox); },
      [](const d&) { return std::string(); }, "which mailbox its actors get"},
     {"mailbox_requirement", "list of capabilities",
@@ -144,13 +140,16 @@ constexpr auto dispatcher_rows = std::to_array<field<d>>({
      "what the mailboxes of its actors must be able to do"},
 });
 
+static_assert(mailbox_gate::capacity_max == 2'097'150, "the text below says so");
 constexpr auto mailbox_rows = std::to_array<field<m>>({
     {"kind", "name of a kind",
      [](const value& v, m& s) { return read_enum<mailbox_kind_count>(v, s.options.kind); },
      [](const m& s) { return quoted(name_of(s.options.kind)); },
      "in what order messages are handled"},
-    {"capacity", "integer from 1, or \"unbounded\"",
-     [](const value& v, m& s) { return read_count_or_unbounded(v, s.options.capacity); },
+    {"capacity", "integer, 1 to 2097150, or \"unbounded\"",
+     [](const value& v, m& s) {
+         return read_count_or_unbounded(v, mailbox_gate::capacity_max, s.options.capacity);
+     },
      [](const m& s) { return show_count(s.options.capacity); },
      "messages it holds; 1000 when only `overflow` is said"},
     {"overflow", "name of a strategy",
@@ -161,12 +160,14 @@ constexpr auto mailbox_rows = std::to_array<field<m>>({
      [](const value& v, m& s) { return read_integer(v, 0, 100, s.options.pressure_percent); },
      [](const m& s) { return std::to_string(s.options.pressure_percent); },
      "how full it is when it says so; 0: never"},
-    {"push_timeout", "duration",
+    {"push_timeout", "duration or \"none\"",
      [](const value& v, m& s) { return read_duration(v, s.options.push_timeout); },
      [](const m& s) { return quoted(to_text(s.options.push_timeout)); },
-     "how long `offer` waits for room"},
-    {"stash_capacity", "integer from 1, or \"unbounded\"",
-     [](const value& v, m& s) { return read_count_or_unbounded(v, s.options.stash_capacity); },
+     "how long `offer` waits for room; none: as long as it takes"},
+    {"stash_capacity", "integer, 1 to 4294967294, or \"unbounded\"",
+     [](const value& v, m& s) {
+         return read_count_or_unbounded(v, count_max, s.options.stash_capacity);
+     },
      [](const m& s) { return show_count(s.options.stash_capacity); },
      "messages the actor may put aside"},
 });
@@ -179,7 +180,36 @@ constexpr auto deployment_rows = std::to_array<field<p>>({
      [](const p&) { return std::string(); }, "which mailbox it gets"},
 });
 
+bool is_pool(executor_kind kind) {
+    return kind == executor_kind::work_stealing_pool || kind == executor_kind::thread_pool;
+}
+bool has_one_worker(executor_kind kind) {
+    return !is_pool(kind) && kind != executor_kind::foreign;
+}
+
 }  // namespace
+
+// Each would end or be refused later, where there is no line to name, or be changed in silence.
+std::optional<misfit> misfit_of(const dispatcher_setting& s) {
+    const dispatcher_config& c = s.config;
+    const std::string kind = name_of(c.executor);
+    if (s.id == default_dispatcher_id && !is_pool(c.executor))
+        return misfit{"executor",
+                      "the default dispatcher runs the system's timers: expected "
+                      "work_stealing_pool or thread_pool, found '" +
+                          kind + "'"};
+    if (has_one_worker(c.executor)) {
+        const std::string text = "an executor of the kind " + kind + " has one worker, found ";
+        if (c.workers > 1)
+            return misfit{"workers", text + std::to_string(c.workers)};
+        if (c.max_workers > 1)
+            return misfit{"max_workers", text + std::to_string(c.max_workers)};
+    }
+    if (c.max_workers != 0 && c.max_workers < c.workers)
+        return misfit{"max_workers", "expected no fewer than the " + std::to_string(c.workers) +
+                                         " workers, found " + std::to_string(c.max_workers)};
+    return {};
+}
 
 std::span<const field<dispatcher_setting>> dispatcher_fields() {
     return dispatcher_rows;

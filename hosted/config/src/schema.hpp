@@ -28,6 +28,14 @@ struct field {
 [[nodiscard]] std::span<const field<mailbox_setting>> mailbox_fields();
 [[nodiscard]] std::span<const field<deployment_setting>> deployment_fields();
 
+/// Settings that are right one by one and do not go together.
+struct misfit {
+    std::string_view key;
+    std::string text;
+};
+/// The first, if there is one.
+[[nodiscard]] std::optional<misfit> misfit_of(const dispatcher_setting& s);
+
 [[nodiscard]] complaint read_id(const value& v, std::string& to);
 [[nodiscard]] complaint read_preset(const value& v, std::optional<system_preset>& to);
 /// "deque+bounded"

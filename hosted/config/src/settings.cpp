@@ -15,16 +15,6 @@ namespace {
 
 constexpr std::string_view path_mark = "/";
 
-/// Where something stands: a key with its sections.
-std::string under(std::string_view section, std::string_view key) {
-    std::string out(section);
-    if (!out.empty())
-        out += '.';
-    // Ids have dots of their own, paths slashes.
-    const bool plain = key.find_first_of("./ ") == std::string_view::npos;
-    return plain ? out + shown(key) : out + '"' + shown(key) + '"';
-}
-
 using outcome = std::expected<void, document_error>;
 
 std::unexpected<document_error> wrong(std::size_t line, std::string key, std::string text) {
@@ -51,8 +41,9 @@ outcome read_fields(const value& table, const std::string& where,
     return {};
 }
 
-bool says(const value& table, std::string_view key) {
-    return std::ranges::find(table.parts, key, &value::key) != table.parts.end();
+const value* find(const value& table, std::string_view key) {
+    const auto found = std::ranges::find(table.parts, key, &value::key);
+    return found == table.parts.end() ? nullptr : &*found;
 }
 
 // ---- sections; each takes one entry of its table
@@ -62,6 +53,11 @@ outcome read_dispatcher(const value& said, const std::string& where, settings& t
     one.config = builtin_dispatcher_config(one.id);
     if (auto read = read_fields(said, where, dispatcher_fields(), one); !read)
         return read;
+    if (const auto misfit = misfit_of(one)) {
+        const value* blamed = find(said, misfit->key);
+        return wrong(blamed != nullptr ? blamed->line : one.line, under(where, misfit->key),
+                     misfit->text);
+    }
     to.dispatchers.push_back(std::move(one));
     return {};
 }
@@ -71,7 +67,7 @@ outcome read_mailbox(const value& said, const std::string& where, settings& to) 
     if (auto read = read_fields(said, where, mailbox_fields(), one); !read)
         return read;
     // To say what happens when it is full is to ask for a bound.
-    if (says(said, "overflow") && !says(said, "capacity"))
+    if (find(said, "overflow") != nullptr && find(said, "capacity") == nullptr)
         one.options.capacity = mailbox_options::default_capacity;
     to.mailboxes.push_back(std::move(one));
     return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What somebody may have meant: the known word at the smallest edit distance.
+// Words for people: text and keys of a file as errors show them, and what somebody may have meant,
+// the known word at the smallest edit distance.
 #include "document.hpp"
 
 #include <algorithm>
@@ -40,6 +41,15 @@ std::string shown(std::string_view text) {
     if (text.size() > shown_size_max)
         out += "...";
     return out;
+}
+
+std::string under(std::string_view section, std::string_view key) {
+    std::string out(section);
+    if (!out.empty())
+        out += '.';
+    // Ids have dots of their own, paths slashes.
+    const bool plain = key.find_first_of("./ ") == std::string_view::npos;
+    return plain ? out + shown(key) : out + '"' + shown(key) + '"';
 }
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {

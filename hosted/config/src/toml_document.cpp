@@ -280,15 +280,17 @@ private:
         tables_[parent].tables.emplace(key, to);
         return true;
     }
-    bool twice(const std::string& key) {
+    bool twice() {
         fail("is there twice");
-        error_.key = shown(key);
+        for (const std::string& key : path_)
+            error_.key = under(error_.key, key);
         return false;
     }
     /// Steps from a table to one in it, which is made where there is none.
     bool step(std::size_t& where, const std::string& key, made how) {
+        path_.push_back(key);
         if (tables_[where].values.contains(key))
-            return twice(key);
+            return twice();
         const auto known = tables_[where].tables.find(key);
         if (known == tables_[where].tables.end())
             return add_table(where, key, how, where);
@@ -296,7 +298,7 @@ private:
         // A section may go through all but what is complete; keys only where keys have been.
         const made is = tables_[where].how;
         const bool open = how == made::by_key ? is == made::by_key : is != made::in_line;
-        return open || twice(key);
+        return open || twice();
     }
     bool read_section(std::size_t& current) {
         rest_.remove_prefix(1);
@@ -308,6 +310,7 @@ private:
         if (!take(']'))
             return fail("not TOML: expected ']' after the name of a section");
         current = 0;
+        path_.clear();
         for (std::size_t i = 0; i + 1 < key.size(); ++i) {
             if (!step(current, key[i], made::by_need))
                 return false;
@@ -317,7 +320,7 @@ private:
             return false;
         if (tables_.size() == before) {
             if (tables_[current].how != made::by_need)
-                return twice(key.back());
+                return twice();
             tables_[current].how = made::by_section;
             tables_[current].line = line_;
         }
@@ -329,17 +332,20 @@ private:
             return false;
         if (!take('='))
             return fail("not TOML: expected '=' after a key");
+        const std::size_t depth = path_.size();
         for (std::size_t i = 0; i + 1 < key.size(); ++i) {
             if (!step(where, key[i], made::by_key))
                 return false;
         }
+        path_.push_back(key.back());
         if (tables_[where].values.contains(key.back()) ||
             tables_[where].tables.contains(key.back()))
-            return twice(key.back());
+            return twice();
         skip_blanks();
         read_value read;
         if (!read_any(tables_[where].depth + 1, read))
             return false;
+        path_.resize(depth);
         if (read.table != 0) {
             tables_[where].tables.emplace(key.back(), read.table);
             return true;
@@ -457,7 +463,8 @@ private:
 
     std::string_view rest_;
     std::size_t line_ = 1;
-    std::deque<table> tables_;  // the first is the file
+    std::deque<table> tables_;       // the first is the file
+    std::vector<std::string> path_;  // the section, and the keys that are being read
     document_error error_;
 };
 

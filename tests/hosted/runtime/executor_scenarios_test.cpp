@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: the same five things on every kind of executor: a thousand messages for one actor, a steady
-// load, a thousand actors at once, suspending and resuming, failing and going on (TC-F10, TC-F13).
+// load, a thousand actors at once, suspending and resuming, failing and going on (TC-F13).
+//
+// They are the kernel's part of the conformance case whose number is in their names. Its last part,
+// restarts that end after the third within 10 s, is supervision's; here a failed actor goes on. So
+// the comments below do not name the case: it is not covered before actors are.
 //
 // A pinned dispatcher has one actor: there the actors are fewer, each with more messages. The
 // steady load lasts 10 seconds with TACTUS_LONG=1.
@@ -134,20 +138,21 @@ std::string name_of_kind(const ::testing::TestParamInfo<executor_kind>& info) {
 
 }  // namespace
 
-// TC-F10
 TEST_P(executor_scenarios, TC_F10_one_actor_takes_a_thousand_messages) {
+    const auto begin = std::chrono::steady_clock::now();
     account book;
     const mailbox_index a = spawn<accountant>(&book);
     for (std::uint64_t i = 0; i < 1'000; ++i)
         actor_scheduler::tell(a, item{0, i});
     EXPECT_TRUE(eventually([&] { return book.handled_count.load() == 1'000; }));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
     EXPECT_EQ(book.order_errors, 0u);
     EXPECT_EQ(book.overlaps.load(), 0u);
 }
 
-// TC-F10, TC-F13
+// TC-F13; even a short run is a hundred messages for each of a hundred.
 TEST_P(executor_scenarios, TC_F13_a_hundred_actors_take_ten_thousand_messages_a_second) {
-    const auto lasts = tactus_test::long_run() ? 10'000ms : 500ms;
+    const auto lasts = tactus_test::long_run() ? 10'000ms : 1'000ms;
     const std::uint64_t total = static_cast<std::uint64_t>(lasts.count()) * 10;
     std::vector<account> books(at_most(100));
     std::vector<mailbox_index> to;
@@ -175,7 +180,6 @@ TEST_P(executor_scenarios, TC_F13_a_hundred_actors_take_ten_thousand_messages_a_
     EXPECT_EQ(supervisor_.lost.load(), 0u);
 }
 
-// TC-F10
 TEST_P(executor_scenarios, TC_F10_a_thousand_actors_at_once) {
     std::atomic<std::uint64_t> count{0};
     std::vector<mailbox_index> to;
@@ -186,7 +190,7 @@ TEST_P(executor_scenarios, TC_F10_a_thousand_actors_at_once) {
     EXPECT_TRUE(eventually([&] { return count.load() == 1'000; }));
 }
 
-// TC-F10, CO-6
+// CO-6
 TEST_P(executor_scenarios, TC_F10_suspending_and_resuming) {
     account book;
     const mailbox_index a = spawn<accountant>(&book);
@@ -202,7 +206,7 @@ TEST_P(executor_scenarios, TC_F10_suspending_and_resuming) {
     EXPECT_EQ(book.order_errors, 0u);
 }
 
-// TC-F10, IN-6: every tenth message fails; the supervisor lets it go on.
+// IN-6: every tenth message fails; the supervisor lets it go on.
 TEST_P(executor_scenarios, TC_F10_failing_and_going_on) {
     static std::atomic<std::uint64_t> handled_count{0};
     handled_count = 0;

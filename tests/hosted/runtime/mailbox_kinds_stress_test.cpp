@@ -252,10 +252,12 @@ struct player {
 
 }  // namespace
 
-// C-MQ-10, C-MQ-11: no stuck mailbox in two million turns.
+// C-MQ-10, C-MQ-11: no stuck mailbox in two million turns. What does not block is `dead_letter`, as
+// docs/mailboxes.md maps it: one message too many would be one that nobody answers, and the end of
+// the game. So the ball comes when both have read who the other is.
 TEST(mailbox_kinds_stress, C_MQ_10_C_MQ_11_ping_pong_with_throughput_one_ends) {
     const std::uint64_t turns = sized(2'000'000, 20);
-    for (const mailbox_options& o : {mailbox_options{}, bounded(1, overflow::reject)}) {
+    for (const mailbox_options& o : {mailbox_options{}, bounded(1, overflow::dead_letter)}) {
         loss_counter losses;
         {
             pool_rig rig(2, {}, {.throughput = 1, .events = &losses});
@@ -263,8 +265,9 @@ TEST(mailbox_kinds_stress, C_MQ_10_C_MQ_11_ping_pong_with_throughput_one_ends) {
             const mailbox_index b = *rig.system.spawn<player>({.mailbox = o});
             EXPECT_EQ(offer(a, mailbox_index(b), duration::from_s(1)), sent::accepted);
             EXPECT_EQ(offer(b, mailbox_index(a), duration::from_s(1)), sent::accepted);
-            EXPECT_TRUE(
-                until([&] { return actor_scheduler::try_tell(a, ball{turns}) == sent::accepted; }));
+            for (const mailbox_index who : {a, b})
+                EXPECT_TRUE(until([&] { return rig.system.depth_of(who).value_or(0) == 0; }));
+            EXPECT_EQ(actor_scheduler::try_tell(a, ball{turns}), sent::accepted);
             EXPECT_TRUE(until([&] { return losses.closed.load() == 2; }));
             EXPECT_TRUE(rig.pool->shut_down(60s));
         }

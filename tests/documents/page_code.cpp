@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C++ that the pages of docs/ show in pieces, in the order of the pages, with what it needs
+// around it. code_blocks.py sees that each piece on a page is here; this is compiled and run, so
+// that no page shows what does not work. Pages that show a whole program show an example.
+//
+// usage: page_code      in a folder that may be written to
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <semaphore>
+#include <string>
+#include <string_view>
+
+#include <tactus/config/settings.hpp>
+#include <tactus/dispatch/dump.hpp>
+#include <tactus/dispatch/turn.hpp>
+#include <tactus/runtime/dispatchers.hpp>
+#include <tactus/runtime/heap_memory.hpp>
+#include <tactus/runtime/scheduler_memory.hpp>
+#include <tactus/runtime/steady_clock.hpp>
+#include <tactus/runtime/timer_memory.hpp>
+#include <tactus/time/tick_source.hpp>
+#include <tactus/time/timer_wheel.hpp>
+
+using namespace tactus;  // NOLINT: as the pages do
+
+namespace {
+
+// ---- dispatchers.md
+
+bool choose() {
+    const auto choice = spawn_choice()
+                            .with_dispatcher("app.database")
+                            .with_capacity(100)
+                            .with_overflow(overflow::drop_oldest);
+    return choice.where().dispatcher == "app.database";
+}
+
+int configure() {
+    const auto read = config::read_settings("app.toml");
+    if (!read) {
+        std::fprintf(stderr, "%s\n", read.error().message().c_str());
+        return 1;
+    }
+    runtime::heap_memory memory;
+    resolver names({.memory = &memory, .rules = read->rules()});
+    const auto filled = config::fill(*read, names);
+    return filled ? 0 : 1;
+}
+
+std::binary_semaphore was_read(0);
+struct reader {
+    void receive(turn&, envelope&) { was_read.release(); }
+};
+
+// ---- observability.md
+
+struct count_of_metrics final : metrics_sink {
+    void counter(const metric_info&, std::string_view, std::uint64_t) noexcept override { ++all; }
+    void gauge(const metric_info&, std::string_view, std::uint64_t) noexcept override { ++all; }
+    void histogram(const metric_info&, std::string_view, const histogram_sums&) noexcept override {
+        ++all;
+    }
+    int all = 0;
+};
+struct dump_text final : text_sink {
+    void write(std::string_view part) noexcept override { all += part; }
+    std::string all;
+};
+
+bool observe(actor_scheduler& system) {
+    count_of_metrics sink;
+    // clang-format off: the page has the comments below each other
+    system.set_metrics_sink(&sink);  // from now on; null: not any more. While running, too
+    system.collect_metrics();        // gives the sink the sums, on this thread, under no lock
+    // clang-format on
+    system.set_metrics_sink(nullptr);
+    dump_text to;
+    dump_dispatchers(system, to, {.format = dump_format::json});  // or text; `to` takes characters
+    return sink.all > 0 && to.all.starts_with('{');
+}
+
+bool run_dispatchers() {
+    runtime::scheduler_memory memory;
+    runtime::steady_clock time;
+    const dispatcher_config first{.workers = 2};
+    actor_scheduler system(memory.fill(runtime::dispatchers::fill({.time = &time}, first)));
+    runtime::dispatchers all(system, {.system_name = "shop"},
+                             {.id = default_dispatcher_id, .config = first});
+    auto files =
+        all.add({.id = "files", .config = {.executor = executor_kind::thread_pool, .workers = 8}});
+    auto who = system.spawn<reader>({.dispatcher = files->number()});
+    actor_scheduler::tell(*who, 1);
+    was_read.acquire();
+    return observe(system) && all.shut_down(std::chrono::seconds(10));
+}
+
+// ---- time.md
+
+std::uint64_t run_ticks = 0;
+void run(std::uint64_t ticks) {
+    run_ticks += ticks;
+}
+
+bool pull_ticks() {
+    tactus::tick_source source({.catch_up_window = 32});
+    auto lease = source.acquire();
+    source.notify_tick(3);  // somewhere else
+    while (const auto event = lease.try_pull()) {
+        tactus::tick_chunks chunks(event->ticks, 1024);
+        while (const auto n = chunks.next())
+            run(n);
+    }
+    return run_ticks == 3;
+}
+
+int report(timer_error) {
+    return 1;
+}
+void use(std::uint64_t) {}
+
+int use_wheel() {
+    constexpr std::uint64_t payload = 7;
+    // clang-format off: the page has the comments below each other
+    tactus::runtime::timer_memory memory;                       // grows as needed
+    tactus::runtime::steady_clock clock;
+    auto made = tactus::timer_wheel::create(memory.options({.start = clock.now()}));
+    if (!made)
+        return report(made.error());
+    tactus::timer_wheel& wheel = *made;
+
+    auto timer = wheel.insert(clock.now(), 30_ms, payload);     // expected<timer_handle, timer_error>
+    auto moved = wheel.reschedule(*timer, clock.now(), 50_ms);  // expected<void, timer_error>
+    bool stopped = wheel.cancel(*timer);                        // true, and false ever after
+    auto next = wheel.next_deadline();                          // when to call advance again
+    wheel.advance(clock.now(), [](const tactus::expired_timer& t) { use(t.payload); });
+    // clang-format on
+    return moved && stopped && !next ? 0 : 1;
+}
+
+}  // namespace
+
+int main() {
+    std::ofstream("app.toml") << "[dispatchers.\"app.database\"]\nworkers = 4\n";
+    const bool good =
+        choose() && configure() == 0 && run_dispatchers() && pull_ticks() && use_wheel() == 0;
+    std::puts(good ? "the pages' code works" : "the pages' code does not work");
+    return good ? 0 : 1;
+}
