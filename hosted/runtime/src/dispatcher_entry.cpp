@@ -80,7 +80,7 @@ instant dispatcher_handle::entry::tend(instant now) {
     if (kind_ == executor_kind::inline_tick)
         return instant::never();  // the program's own loop looks after it
     if (threads_)
-        (void)threads_->tend();
+        threads_->tend();
     const std::uint32_t progress = where_.order().progress();
     const bool moved = progress != std::exchange(progress_, progress);
     const limits l = current_limits();
@@ -127,22 +127,31 @@ instant dispatcher_handle::entry::watch_starvation(instant now, const limits& l,
 instant dispatcher_handle::entry::watch_inhabitants(instant now, const limits& l, bool moved) {
     if (!threads_ || where_.number() == 0)
         return instant::never();
-    const bool resting = threads_->running_count() == 0;
+    const bool rests = threads_->ends_for_rest();
     if (where_.inhabitants() != 0) {
         deserted_at_ = instant::never();
-        if (resting)
+        if (rests)
             (void)threads_->start();
         return instant::never();
     }
-    if (resting || l.shutdown_timeout == duration::max())
+    if (rests) {
+        if (threads_->running_count() == 0)
+            return instant::never();
+        // A handler that came just before holds the others up: they are not to end for that.
+        if (now < rests_by_)
+            return rests_by_;
+        (void)threads_->start();
+        deserted_at_ = now;
+    }
+    if (l.shutdown_timeout == duration::max())
         return instant::never();
     if (moved || deserted_at_ == instant::never() || !threads_->idle()) {
         deserted_at_ = now;
     } else if (now - deserted_at_ >= l.shutdown_timeout) {
         deserted_at_ = instant::never();
-        if (threads_->rest())
-            return instant::never();
-        deserted_at_ = now;
+        rests_by_ = now + rest_limit;
+        threads_->rest();
+        return rests_by_;
     }
     return deserted_at_ + l.shutdown_timeout;
 }

@@ -60,6 +60,7 @@ private:
         duration shutdown_timeout;
     };
     static constexpr duration retry_interval = duration::from_ms(50);  // EX-1
+    static constexpr duration rest_limit = duration::from_ms(10);  // for sleeping threads to end
 
     [[nodiscard]] limits current_limits() const;
     [[nodiscard]] instant watch_starvation(instant now, const limits& l, bool moved);
@@ -85,6 +86,7 @@ private:
     std::uint32_t progress_ = ~std::uint32_t{0};  // the first look sees a change
     instant moved_at_;  // when progress was last seen to change, or nothing waited
     instant deserted_at_ = instant::never();  // since when nobody lives here and nothing is done
+    instant rests_by_;                        // or the rest is given up
     instant retry_at_ = instant::never();
 };
 

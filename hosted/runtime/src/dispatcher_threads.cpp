@@ -61,7 +61,6 @@ public:
     const std::uint32_t number;
     // Under the lock.
     phase at = phase::empty;
-    bool extra = false;
     bool woken = false;  // it starts as one that was woken: searching
     bool begun = false;
     place* lent_to = nullptr;  // who stands by for it while it blocks
@@ -73,7 +72,7 @@ public:
 struct dispatcher_threads::shared {
     std::mutex mutex;
     std::condition_variable changed;  // a place was woken, or got its thread
-    bool stopping = false;
+    aim to = aim::run;
     std::uint32_t blocking = 0;
     std::uint32_t stops = 0;
 };
@@ -99,48 +98,54 @@ worker_lanes& dispatcher_threads::lanes_of(const place& p) const {
 
 // ---- starting
 
+bool dispatcher_threads::extra(const place& p) const {
+    return p.number >= options_.thread_count;
+}
+
 bool dispatcher_threads::start() {
     std::vector<place*> which;
     {
         const std::lock_guard held(shared_->mutex);
-        shared_->stopping = false;
-        for (std::uint32_t i = 0; i < options_.thread_count; ++i) {
-            place& p = *places_[i];
-            // One that is being woken just now is started by tend.
-            if (p.at == phase::standing_by && order().stand_down(lanes_of(p)))
-                p.at = phase::empty;
-            if (p.at != phase::empty && p.at != phase::woken)
+        shared_->to = aim::run;
+        for (const auto& p : places_) {
+            // The one that stands by while it rests; if it is being woken just now, tend starts it.
+            if (!extra(*p) && p->at == phase::standing_by && order().stand_down(lanes_of(*p)))
+                p->at = phase::empty;
+            if (p->at != phase::woken && (extra(*p) || p->at != phase::empty))
                 continue;
-            p.woken = p.at == phase::woken;
-            p.extra = false;
-            p.begun = false;
-            p.at = phase::starting;
-            which.push_back(&p);
+            p->woken = p->at == phase::woken;
+            p->begun = false;
+            p->at = phase::starting;
+            which.push_back(p.get());
         }
     }
-    stop_.store(0, std::memory_order_relaxed);  // making a thread publishes it
-    return starts(which) || which.empty();
+    // Making a thread publishes it; one that was told to end, and has not seen it, goes on.
+    stop_.store(0, std::memory_order_relaxed);
+    return starts(which);
 }
 
 bool dispatcher_threads::start_extra() {
     place* chosen = nullptr;
     {
         const std::lock_guard held(shared_->mutex);
+        if (shared_->to == aim::stop)
+            return false;
         for (const auto& p : places_) {
-            if (p->at == phase::empty && !shared_->stopping) {
+            if (shared_->to == aim::run && p->at == phase::empty) {
                 chosen = p.get();
                 chosen->at = phase::starting;
-                chosen->extra = true;
                 chosen->woken = chosen->begun = false;
                 break;
             }
         }
+        if (chosen == nullptr && shared_->to == aim::run)
+            return false;
     }
-    return chosen != nullptr && starts({chosen});
+    return chosen != nullptr ? starts({chosen}) : start();
 }
 
 bool dispatcher_threads::starts(const std::vector<place*>& which) {
-    bool any = false;
+    bool all = true;
     const signals_blocked blocked;
     for (place* p : which) {
         order().take_back(lanes_of(*p), p->woken);
@@ -148,15 +153,15 @@ bool dispatcher_threads::starts(const std::vector<place*>& which) {
         {
             // One step: who stops finds a thread, or none.
             const std::lock_guard held(shared_->mutex);
-            made = !shared_->stopping && make_thread(*p);
+            made = shared_->to == aim::run && make_thread(*p);
             p->at = made ? phase::running : phase::empty;
             shared_->changed.notify_all();
         }
-        any = any || made;
+        all = all && made;
         if (!made)
             order().found_work(lanes_of(*p));  // it searches no longer: somebody else may
     }
-    return any;
+    return all;
 }
 
 bool dispatcher_threads::make_thread(place& p) {
@@ -184,18 +189,17 @@ void* dispatcher_threads::thread_main(void* of) {
 void dispatcher_threads::run(place& p) {
     pthread_setname_np(pthread_self(),
                        worker_thread_name(options_.system_name, options_.id, p.number).c_str());
-    bool extra = false;
     {
         const std::lock_guard held(shared_->mutex);
         p.begun = true;
-        extra = p.extra;
     }
-    system_.run_until(where_.worker_at(p.number), stop_, extra ? options_.extra_idle_max.ns() : -1);
+    system_.run_until(where_.worker_at(p.number), stop_,
+                      extra(p) ? options_.extra_idle_max.ns() : -1);
     {
         const std::lock_guard held(shared_->mutex);
         p.at = phase::ended;
     }
-    if (extra && options_.keeper != nullptr)
+    if (options_.keeper != nullptr)
         options_.keeper->wake();  // to be joined
 }
 
@@ -213,16 +217,13 @@ void dispatcher_threads::place::wake() noexcept {
         keeper->wake();
 }
 
-bool dispatcher_threads::tend() {
-    std::vector<place*> which;
+void dispatcher_threads::join_ended() {
     std::vector<place*> ended;
-    bool resting = true;
     {
         const std::lock_guard held(shared_->mutex);
-        if (shared_->stopping)
-            return false;
+        if (shared_->to == aim::stop)
+            return;  // stop joins them
         for (const auto& p : places_) {
-            resting = resting && (p->at == phase::empty || p->at == phase::woken);
             if (p->at == phase::ended)
                 ended.push_back(p.get());
         }
@@ -232,37 +233,58 @@ bool dispatcher_threads::tend() {
         const std::lock_guard held(shared_->mutex);
         p->at = phase::empty;
     }
-    {
-        const std::lock_guard held(shared_->mutex);
-        for (const auto& p : places_) {
-            if (p->at != phase::woken)
-                continue;
-            if (!resting) {
-                p->at = phase::starting;
-                p->extra = p->woken = true;
-                p->begun = false;
-            }
-            which.push_back(p.get());
-        }
-    }
-    if (which.empty())
-        return false;
-    return resting ? start() : starts(which);
 }
 
-bool dispatcher_threads::rest() {
-    stop();
+void dispatcher_threads::tend() {
+    join_ended();
+    if (!rests_on())
+        (void)start();
+}
+
+/// Nothing is to be started. Decides in one step: whoever is woken later calls tend again.
+bool dispatcher_threads::rests_on() {
+    const std::lock_guard held(shared_->mutex);
+    bool woken = false;
+    bool missing = false;  // a regular one
+    bool at_work = false;
+    for (const auto& p : places_) {
+        woken = woken || p->at == phase::woken;
+        missing = missing || (!extra(*p) && p->at == phase::empty);
+        at_work =
+            at_work || p->at == phase::starting || p->at == phase::running || p->at == phase::ended;
+    }
+    if (shared_->to == aim::stop)
+        return true;
+    if (shared_->to == aim::run)
+        return !woken && !missing;
     place& first = *places_[0];
+    if (woken || first.at == phase::standing_by)
+        return !woken;
+    if (at_work)
+        return !order().has_work(nullptr);
+    ++shared_->stops;
+    first.at = phase::standing_by;
+    if (order().stand_by(lanes_of(first), first))
+        return true;
+    first.at = phase::empty;
+    return false;
+}
+
+void dispatcher_threads::rest() {
     {
         const std::lock_guard held(shared_->mutex);
-        shared_->stopping = false;
-        first.at = phase::standing_by;
-        if (order().stand_by(lanes_of(first), first))
-            return true;
-        first.at = phase::empty;
+        if (shared_->to != aim::run)
+            return;
+        shared_->to = aim::rest;
+        // One that is being woken just now ends the rest.
+        for (const auto& p : places_) {
+            if (p->at == phase::standing_by && order().stand_down(lanes_of(*p)))
+                p->at = phase::empty;
+            p->lent_to = nullptr;
+        }
     }
-    (void)start();
-    return false;
+    stop_.store(1, std::memory_order_relaxed);
+    order().wake_all();  // who is about to sleep looks once more, after it was listed
 }
 
 // ---- handlers that block
@@ -281,10 +303,10 @@ void dispatcher_threads::blocking_begins(worker& w) noexcept {
     {
         const std::lock_guard held(shared_->mutex);
         ++shared_->blocking;
-        if (shared_->stopping)
+        if (shared_->to != aim::run)
             return;
         for (const auto& other : places_) {
-            if (other->at != phase::empty)
+            if (!extra(*other) || other->at != phase::empty)
                 continue;
             other->at = phase::standing_by;
             if (order().stand_by(lanes_of(*other), *other)) {
@@ -292,7 +314,6 @@ void dispatcher_threads::blocking_begins(worker& w) noexcept {
             } else {
                 now = other.get();
                 now->at = phase::starting;
-                now->extra = true;
                 now->woken = now->begun = false;
             }
             break;
@@ -322,7 +343,7 @@ void dispatcher_threads::stop() {
     std::vector<place*> threads;
     {
         std::unique_lock held(shared_->mutex);
-        shared_->stopping = true;
+        shared_->to = aim::stop;
         for (const auto& p : places_) {
             if (p->at == phase::standing_by) {
                 if (order().stand_down(lanes_of(*p)))
@@ -372,7 +393,7 @@ std::uint32_t dispatcher_threads::extra_count() const {
     const std::lock_guard held(shared_->mutex);
     std::uint32_t count = 0;
     for (const auto& p : places_)
-        count += p->at == phase::running && p->extra ? 1 : 0;
+        count += p->at == phase::running && extra(*p) ? 1 : 0;
     return count;
 }
 std::uint32_t dispatcher_threads::blocking_count() const {
@@ -382,6 +403,11 @@ std::uint32_t dispatcher_threads::blocking_count() const {
 std::uint32_t dispatcher_threads::stop_count() const {
     const std::lock_guard held(shared_->mutex);
     return shared_->stops;
+}
+
+bool dispatcher_threads::ends_for_rest() const {
+    const std::lock_guard held(shared_->mutex);
+    return shared_->to == aim::rest;
 }
 
 std::uint32_t dispatcher_threads::sleepers_when_idle() const {
@@ -406,7 +432,7 @@ worker_state dispatcher_threads::state_of(std::uint32_t worker) const {
     case phase::running:
         if (!p.begun)
             return worker_state::spawned;
-        if (shared_->stopping)
+        if (shared_->to != aim::run)
             return worker_state::draining;
         return order().asleep(lanes_of(p)) ? worker_state::parked : worker_state::running;
     default:

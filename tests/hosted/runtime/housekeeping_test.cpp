@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: what the housekeeper does for dispatchers strands nobody, waits for nobody, and costs
+// nothing while there is nothing to do (EX-1, EX-4, EX-6).
+#include <tactus/runtime/dispatchers.hpp>
+#include <tactus/runtime/housekeeper.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+#include "dispatchers_rig.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using namespace std::chrono_literals;
+using tactus_test::dispatchers_rig;
+using tactus_test::until;
+
+namespace {
+
+runtime::dispatcher_setup restless(std::string_view id, duration shutdown,
+                                   std::uint32_t max_workers = 2) {
+    return {.id = id,
+            .config = {.workers = 1,
+                       .max_workers = max_workers,
+                       .starvation_deadline = duration::from_ms(50),
+                       .shutdown_timeout = shutdown}};
+}
+
+/// As until, for what takes no time unless it never comes.
+template <class Condition>
+bool soon(Condition&& condition) {
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > limit)
+            return false;
+        std::this_thread::sleep_for(50us);
+    }
+    return true;
+}
+
+}  // namespace
+
+// EX-6, EX-1: a task for a dispatcher that rests is run, whatever the housekeeper looks at just
+// then. Who never stops calling it makes every interleaving likely.
+TEST(housekeeping, EX_6_a_task_for_a_resting_dispatcher_is_never_stranded) {
+    const std::uint64_t rounds = tactus_test::sized(10'000, 10);
+    dispatchers_rig rig({.workers = 1});
+    const auto d = *rig.all->add(restless("x", duration::from_ms(1)));
+    std::atomic<bool> stop{false};
+    std::thread calls([&] {
+        while (!stop)
+            d.set_starvation_deadline(duration::from_ms(50));
+    });
+    std::atomic<std::uint64_t> ran{0};
+    task_of t([&] { ++ran; });
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+        const bool rests = soon([&] { return d.report().threads == 0; });
+        const bool taken = d.execute(t);
+        const bool run = soon([&] { return ran == i + 1; });
+        EXPECT_TRUE(rests && taken && run) << "round " << i;
+        if (!rests || !taken || !run)
+            break;
+    }
+    stop = true;
+    calls.join();
+}
+
+// EX-6: whoever comes when the threads are told to end is not waited for: the housekeeper has
+// others to look after, whom it may need. What comes next runs beside it, on a thread again.
+TEST(housekeeping, EX_6_a_rest_waits_for_no_handler) {
+    struct nobody final : waker {
+        void wake() noexcept override {}
+    };
+    nobody keeper;
+    runtime::scheduler_memory memory;
+    actor_scheduler system(memory.fill({.worker_count = 2}));
+    runtime::dispatcher_threads threads(system, *system.dispatcher_at(0), {.keeper = &keeper});
+    ASSERT_TRUE(threads.start());
+    std::atomic<bool> entered{false};
+    std::atomic<bool> open{false};
+    task_of held([&] {
+        entered = true;
+        while (!open)
+            std::this_thread::sleep_for(1ms);
+    });
+    ASSERT_TRUE(system.dispatcher_at(0)->execute(held));
+    ASSERT_TRUE(soon([&] { return entered.load(); }));
+    std::atomic<bool> told{false};
+    std::thread keeps([&] {
+        (void)threads.rest();
+        told = true;
+    });
+    EXPECT_TRUE(soon([&] { return told.load(); }));
+    EXPECT_TRUE(soon([&] { return threads.running_count() == 1; }));
+    std::atomic<bool> ran{false};
+    task_of other([&] { ran = true; });
+    EXPECT_TRUE(system.dispatcher_at(0)->execute(other));
+    if (told) {
+        threads.tend();
+        EXPECT_TRUE(soon([&] { return ran.load(); }));
+        EXPECT_FALSE(open.load());
+    }
+    open = true;
+    keeps.join();
+    threads.stop();
+    EXPECT_TRUE(ran || !told);
+}
+
+// Whoever is tended may be waited for by who adds another: nothing is held meanwhile.
+TEST(housekeeping, somebody_is_added_while_another_is_tended) {
+    struct patient final : runtime::housekept {
+        std::atomic<bool> tended{false};
+        std::atomic<bool> open{false};
+        [[nodiscard]] instant tend(instant) override {
+            tended = true;
+            while (!open)
+                std::this_thread::sleep_for(1ms);
+            return instant::never();
+        }
+    };
+    patient first;
+    patient second;
+    second.open = true;
+    runtime::housekeeper keeper("t");
+    keeper.add(first);
+    ASSERT_TRUE(soon([&] { return first.tended.load(); }));
+    std::atomic<bool> added{false};
+    std::thread adds([&] {
+        keeper.add(second);
+        added = true;
+    });
+    EXPECT_TRUE(soon([&] { return added.load(); }));
+    first.open = true;
+    adds.join();
+    EXPECT_TRUE(soon([&] { return second.tended.load(); }));
+}
+
+// EX-6: a task that came when the threads were told to end may need another dispatcher: the
+// housekeeper waits for none of them.
+TEST(housekeeping, EX_6_a_task_may_add_a_dispatcher_while_its_own_is_about_to_rest) {
+    const std::uint64_t rounds = tactus_test::sized(1'000, 10);
+    dispatchers_rig rig({.workers = 1});
+    const auto d = *rig.all->add(restless("x", duration::from_ms(2), 1));
+    std::atomic<std::uint64_t> ran{0};
+    task_of t([&] {
+        std::this_thread::sleep_for(4ms);
+        const std::string id = "n" + std::to_string(ran.load());
+        (void)rig.all->add({.id = id, .config = {.executor = executor_kind::inline_tick}});
+        ++ran;
+    });
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+        ASSERT_TRUE(d.execute(t));
+        ASSERT_TRUE(soon([&] { return ran == i + 1; })) << "round " << i;
+        std::this_thread::sleep_for(std::chrono::microseconds(1'000 + i * 37 % 6'000));
+    }
+}
