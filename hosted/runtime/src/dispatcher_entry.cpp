@@ -43,7 +43,7 @@ dispatcher_handle::entry::entry(actor_scheduler& system, dispatcher& where,
                                                      .thread_count = resolved.workers,
                                                      .how = e.threads,
                                                      .keeper = in.keeper});
-        (void)threads_->start();
+        (void)threads_->start();  // the housekeeper sees what was refused
         break;
     case executor_kind::calling_thread:
     case executor_kind::foreign:
@@ -84,7 +84,7 @@ instant dispatcher_handle::entry::tend(instant now) {
     const std::uint32_t progress = where_.order().progress();
     const bool moved = progress != std::exchange(progress_, progress);
     const limits l = current_limits();
-    instant next = retry(now);
+    instant next = earlier(retry(now), watch_refusal(now));
     next = earlier(next, watch_inhabitants(now, l, moved));
     return earlier(next, watch_starvation(now, l, moved));
 }
@@ -99,6 +99,24 @@ instant dispatcher_handle::entry::retry(instant now) {
     if (retry_at_ <= now || retry_at_ == instant::never())
         retry_at_ = now + retry_interval;
     return retry_at_;
+}
+
+instant dispatcher_handle::entry::watch_refusal(instant now) {
+    if (!threads_)
+        return instant::never();
+    if (restart_at_ <= now) {
+        (void)threads_->start();
+        restart_at_ = now + restart_interval;
+    }
+    const std::string cause = threads_->refusal();
+    if (cause.empty()) {
+        restart_at_ = instant::never();
+    } else if (restart_at_ == instant::never()) {
+        restart_at_ = now + restart_interval;
+        if (events_ != nullptr)
+            events_->threads_refused(where_, {threads_->running_count(), cause.c_str()});
+    }
+    return restart_at_;
 }
 
 instant dispatcher_handle::entry::watch_starvation(instant now, const limits& l, bool moved) {

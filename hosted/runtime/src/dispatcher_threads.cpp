@@ -10,8 +10,10 @@
 #include "signals_blocked.hpp"
 
 #include <sched.h>
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include <pthread.h>
@@ -23,7 +25,59 @@ TACTUS_CHECK_MODULE("dispatcher_threads");
 
 constexpr std::size_t name_max = 15;  // what Linux keeps
 
+/// 0, or what the system said.
+int make_thread(pthread_t& thread, const thread_settings& settings, std::uint32_t worker,
+                void* (*body)(void*), void* of) {
+    pthread_attr_t how;
+    int error = pthread_attr_init(&how);
+    if (error != 0)
+        return error;
+    if (settings.stack_bytes != 0)
+        error = pthread_attr_setstacksize(&how, settings.stack_bytes);
+    if (const auto& on = settings.affinity; error == 0 && !on.empty()) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(on[worker % on.size()], &set);  // nothing, for one beyond what a set holds
+        error = pthread_attr_setaffinity_np(&how, sizeof set, &set);
+    }
+    if (error == 0)
+        error = pthread_create(&thread, &how, body, of);
+    pthread_attr_destroy(&how);
+    return error;
+}
+
+std::string text_of_refusal(const thread_settings& settings, std::uint32_t worker, int error) {
+    std::string text = "a thread";
+    if (const auto& on = settings.affinity; !on.empty()) {
+        text += " on processor ";
+        text += std::to_string(on[worker % on.size()]);
+    }
+    if (settings.stack_bytes != 0) {
+        text += " with a stack of ";
+        text += std::to_string(settings.stack_bytes);
+        text += " bytes";
+    }
+    text += ": ";
+    text += std::generic_category().message(error);
+    return text;
+}
+
 }  // namespace
+
+std::optional<std::string> refusal_of(const thread_settings& how, std::uint32_t worker_count) {
+    // Workers on the same processor have the same thread.
+    const std::size_t kinds = std::max<std::size_t>(1, how.affinity.size());
+    const signals_blocked blocked;
+    for (std::uint32_t i = 0; i < worker_count && i < kinds; ++i) {
+        pthread_t thread{};
+        const int error =
+            make_thread(thread, how, i, [](void*) -> void* { return nullptr; }, nullptr);
+        if (error != 0)
+            return text_of_refusal(how, i, error);
+        pthread_join(thread, nullptr);
+    }
+    return std::nullopt;
+}
 
 const char* name_of(worker_state state) noexcept {
     static constexpr const char* names[] = {"spawned", "running", "parked", "draining", "stopped"};
@@ -75,6 +129,7 @@ struct dispatcher_threads::shared {
     aim to = aim::run;
     std::uint32_t blocking = 0;
     std::uint32_t stops = 0;
+    std::string refusal;
 };
 
 dispatcher_threads::dispatcher_threads(actor_scheduler& system, dispatcher& where, options o)
@@ -145,6 +200,7 @@ bool dispatcher_threads::start_extra() {
 }
 
 bool dispatcher_threads::starts(const std::vector<place*>& which) {
+    std::string refusal;
     bool all = true;
     const signals_blocked blocked;
     for (place* p : which) {
@@ -153,7 +209,12 @@ bool dispatcher_threads::starts(const std::vector<place*>& which) {
         {
             // One step: who stops finds a thread, or none.
             const std::lock_guard held(shared_->mutex);
-            made = shared_->to == aim::run && make_thread(*p);
+            if (shared_->to == aim::run) {
+                const int error = make_thread(p->thread, options_.how, p->number, &thread_main, p);
+                made = error == 0;
+                if (!made)
+                    refusal = text_of_refusal(options_.how, p->number, error);
+            }
             p->at = made ? phase::running : phase::empty;
             shared_->changed.notify_all();
         }
@@ -161,23 +222,9 @@ bool dispatcher_threads::starts(const std::vector<place*>& which) {
         if (!made)
             order().found_work(lanes_of(*p));  // it searches no longer: somebody else may
     }
+    const std::lock_guard held(shared_->mutex);
+    shared_->refusal = std::move(refusal);
     return all;
-}
-
-bool dispatcher_threads::make_thread(place& p) {
-    pthread_attr_t how;
-    pthread_attr_init(&how);
-    if (options_.how.stack_bytes != 0)
-        pthread_attr_setstacksize(&how, options_.how.stack_bytes);
-    if (const auto& on = options_.how.affinity; !on.empty()) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        CPU_SET(on[p.number % on.size()], &set);
-        pthread_attr_setaffinity_np(&how, sizeof set, &set);
-    }
-    const bool made = pthread_create(&p.thread, &how, &dispatcher_threads::thread_main, &p) == 0;
-    pthread_attr_destroy(&how);
-    return made;
 }
 
 void* dispatcher_threads::thread_main(void* of) {
@@ -403,6 +450,11 @@ std::uint32_t dispatcher_threads::blocking_count() const {
 std::uint32_t dispatcher_threads::stop_count() const {
     const std::lock_guard held(shared_->mutex);
     return shared_->stops;
+}
+
+std::string dispatcher_threads::refusal() const {
+    const std::lock_guard held(shared_->mutex);
+    return shared_->refusal;
 }
 
 bool dispatcher_threads::ends_for_rest() const {

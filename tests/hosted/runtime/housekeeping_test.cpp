@@ -7,10 +7,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -42,6 +44,12 @@ bool soon(Condition&& condition) {
         std::this_thread::sleep_for(50us);
     }
     return true;
+}
+
+std::uint64_t mapped_bytes() {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -159,4 +167,82 @@ TEST(housekeeping, EX_6_a_task_may_add_a_dispatcher_while_its_own_is_about_to_re
         ASSERT_TRUE(soon([&] { return ran == i + 1; })) << "round " << i;
         std::this_thread::sleep_for(std::chrono::microseconds(1'000 + i * 37 % 6'000));
     }
+}
+
+// EX-6: settings that the system cannot keep are refused by name, with what it said; a dispatcher
+// that never runs is not made.
+TEST(housekeeping, EX_6_impossible_thread_settings_are_refused) {
+    struct row {
+        runtime::thread_settings how;
+        const char* said;
+    };
+    const row table[] = {
+        {{.affinity = {900}}, "on processor 900: Invalid argument"},
+        {{.affinity = {0, 100'000}}, "on processor 100000: Invalid argument"},
+        {{.stack_bytes = 1}, "with a stack of 1 bytes: Invalid argument"},
+    };
+    dispatchers_rig rig({.workers = 1});
+    for (const row& r : table) {
+        const auto d = rig.all->add({.id = "x", .config = {.workers = 2}, .threads = r.how});
+        ASSERT_FALSE(d);
+        EXPECT_EQ(d.error().what, runtime::dispatcher_error::kind::threads_refused);
+        EXPECT_STREQ(name_of(d.error().what), "threads_refused");
+        EXPECT_EQ(d.error().text(),
+                  std::string("the operating system refuses the threads of dispatcher 'x': "
+                              "a thread ") +
+                      r.said);
+    }
+    EXPECT_EQ(rig.system.dispatcher_at(1), nullptr);
+    EXPECT_TRUE(rig.all->add({.id = "x", .config = {.workers = 2}}));
+}
+
+// EX-6: a thread that is refused later is told once, and tried again until there is one.
+TEST(housekeeping, EX_6_threads_refused_later_are_told_and_tried_again) {
+    if (tactus_test::under_sanitizer)
+        GTEST_SKIP() << "a limit of the address space";
+    struct refusals final : dispatcher_events {
+        std::atomic<unsigned> count{0};
+        std::string last;
+        std::uint32_t threads = 9;
+        std::uint32_t where = 0;
+        void executor_rejected(const dispatcher&, const rejection&) noexcept override {}
+        void dispatcher_backpressure(const dispatcher&, std::uint32_t, bool) noexcept override {}
+        void threads_refused(const dispatcher& d, const refusal& what) noexcept override {
+            last = what.cause;
+            threads = what.threads;
+            where = d.number();
+            ++count;
+        }
+    };
+    constexpr std::uint64_t stack = 512U << 20;
+    refusals told;
+    runtime::scheduler_memory memory;
+    runtime::steady_clock time;
+    const dispatcher_config first{.workers = 1};
+    actor_scheduler system(memory.fill(runtime::dispatchers::fill({.time = &time}, first)));
+    runtime::dispatchers all(system, {.events = &told},
+                             {.id = default_dispatcher_id, .config = first});
+    runtime::dispatcher_setup setup = restless("x", duration::from_ms(20), 1);
+    setup.threads.stack_bytes = stack;
+    const auto d = all.add(setup);
+    ASSERT_TRUE(d);
+    ASSERT_TRUE(soon([&] { return d->report().threads == 0; }));
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+    const rlimit less{mapped_bytes() + stack / 2, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &less), 0);
+    std::atomic<bool> ran{false};
+    task_of t([&] { ran = true; });
+    EXPECT_TRUE(d->execute(t));
+    EXPECT_TRUE(soon([&] { return told.count.load() == 1; }));
+    std::this_thread::sleep_for(1'500ms);
+    EXPECT_FALSE(ran.load());
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+    EXPECT_TRUE(soon([&] { return ran.load(); }));
+    EXPECT_EQ(told.count.load(), 1u);
+    EXPECT_EQ(told.last,
+              "a thread with a stack of 536870912 bytes: Resource temporarily unavailable");
+    EXPECT_EQ(told.threads, 0u);
+    EXPECT_EQ(told.where, d->number());
+    EXPECT_TRUE(soon([&] { return d->report().threads == 0; }));  // and rests again
 }

@@ -35,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,10 +57,15 @@ enum class worker_state : std::uint8_t {
 
 /// EX-6: how the threads of a dispatcher are made.
 struct thread_settings {
-    std::vector<unsigned>
-        affinity;                 // processors: worker n runs on the (n modulo size)th. Empty: any
+    // Processors: worker n runs on the (n modulo size)th. Empty: any.
+    std::vector<unsigned> affinity = {};
     std::size_t stack_bytes = 0;  // 0: what the system gives
 };
+
+/// Tries whether the system gives threads to as many workers: what it said, if not. A dispatcher of
+/// the kernel cannot be taken back, so who makes one asks first.
+[[nodiscard]] std::optional<std::string> refusal_of(const thread_settings& how,
+                                                    std::uint32_t worker_count);
 
 /// C-DCF-6: `<system>-<dispatcher>-<n>` in the 15 characters Linux keeps. Of the dispatcher's id
 /// the part behind its last dot, without "-dispatcher"; what is too long then loses its end, the
@@ -101,6 +107,9 @@ public:
 
     /// It rests, or is about to: see above.
     [[nodiscard]] bool ends_for_rest() const;
+    /// What the system said when it last refused a thread; empty once nothing is missing. start()
+    /// tries again.
+    [[nodiscard]] std::string refusal() const;
     [[nodiscard]] std::uint32_t running_count() const;
     [[nodiscard]] std::uint32_t extra_count() const;
     [[nodiscard]] std::uint32_t blocking_count() const;
@@ -123,7 +132,6 @@ private:
     [[nodiscard]] bool rests_on();
     [[nodiscard]] bool starts(const std::vector<place*>& which);
     [[nodiscard]] bool extra(const place& p) const;
-    [[nodiscard]] bool make_thread(place& p);
     static void* thread_main(void* of);
     void run(place& p);
     [[nodiscard]] coordinator& order() const { return where_.order(); }
