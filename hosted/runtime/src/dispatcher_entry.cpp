@@ -43,7 +43,7 @@ dispatcher_handle::entry::entry(actor_scheduler& system, dispatcher& where,
                                                      .thread_count = resolved.workers,
                                                      .how = e.threads,
                                                      .keeper = in.keeper});
-        (void)threads_->start();
+        (void)threads_->start();  // the housekeeper sees what was refused
         break;
     case executor_kind::calling_thread:
     case executor_kind::foreign:
@@ -80,11 +80,11 @@ instant dispatcher_handle::entry::tend(instant now) {
     if (kind_ == executor_kind::inline_tick)
         return instant::never();  // the program's own loop looks after it
     if (threads_)
-        (void)threads_->tend();
+        threads_->tend();
     const std::uint32_t progress = where_.order().progress();
     const bool moved = progress != std::exchange(progress_, progress);
     const limits l = current_limits();
-    instant next = retry(now);
+    instant next = earlier(retry(now), watch_refusal(now));
     next = earlier(next, watch_inhabitants(now, l, moved));
     return earlier(next, watch_starvation(now, l, moved));
 }
@@ -99,6 +99,24 @@ instant dispatcher_handle::entry::retry(instant now) {
     if (retry_at_ <= now || retry_at_ == instant::never())
         retry_at_ = now + retry_interval;
     return retry_at_;
+}
+
+instant dispatcher_handle::entry::watch_refusal(instant now) {
+    if (!threads_)
+        return instant::never();
+    if (restart_at_ <= now) {
+        (void)threads_->start();
+        restart_at_ = now + restart_interval;
+    }
+    const std::string cause = threads_->refusal();
+    if (cause.empty()) {
+        restart_at_ = instant::never();
+    } else if (restart_at_ == instant::never()) {
+        restart_at_ = now + restart_interval;
+        if (events_ != nullptr)
+            events_->threads_refused(where_, {threads_->running_count(), cause.c_str()});
+    }
+    return restart_at_;
 }
 
 instant dispatcher_handle::entry::watch_starvation(instant now, const limits& l, bool moved) {
@@ -127,22 +145,31 @@ instant dispatcher_handle::entry::watch_starvation(instant now, const limits& l,
 instant dispatcher_handle::entry::watch_inhabitants(instant now, const limits& l, bool moved) {
     if (!threads_ || where_.number() == 0)
         return instant::never();
-    const bool resting = threads_->running_count() == 0;
+    const bool rests = threads_->ends_for_rest();
     if (where_.inhabitants() != 0) {
         deserted_at_ = instant::never();
-        if (resting)
+        if (rests)
             (void)threads_->start();
         return instant::never();
     }
-    if (resting || l.shutdown_timeout == duration::max())
+    if (rests) {
+        if (threads_->running_count() == 0)
+            return instant::never();
+        // A handler that came just before holds the others up: they are not to end for that.
+        if (now < rests_by_)
+            return rests_by_;
+        (void)threads_->start();
+        deserted_at_ = now;
+    }
+    if (l.shutdown_timeout == duration::max())
         return instant::never();
     if (moved || deserted_at_ == instant::never() || !threads_->idle()) {
         deserted_at_ = now;
     } else if (now - deserted_at_ >= l.shutdown_timeout) {
         deserted_at_ = instant::never();
-        if (threads_->rest())
-            return instant::never();
-        deserted_at_ = now;
+        rests_by_ = now + rest_limit;
+        threads_->rest();
+        return rests_by_;
     }
     return deserted_at_ + l.shutdown_timeout;
 }

@@ -7,7 +7,8 @@
 //   starved                   work waits, and no worker has looked since starvation_deadline
 //   retry                     a foreign executor has rejected workers, every 50 ms
 //   rest                      no actors and nothing to do since shutdown_timeout; not the first one
-//   start                     actors have come, and there are no threads
+//   start                     actors have come, and there are no threads; the system refused some,
+//                             every second
 //
 // tend() returns never when all workers sleep and nothing of this is pending: the first worker that
 // wakes calls the housekeeper (idle_workers::watch), as do the first actor and the last.
@@ -60,10 +61,13 @@ private:
         duration shutdown_timeout;
     };
     static constexpr duration retry_interval = duration::from_ms(50);  // EX-1
+    static constexpr duration restart_interval = duration::from_s(1);
+    static constexpr duration rest_limit = duration::from_ms(10);  // for sleeping threads to end
 
     [[nodiscard]] limits current_limits() const;
     [[nodiscard]] instant watch_starvation(instant now, const limits& l, bool moved);
     [[nodiscard]] instant watch_inhabitants(instant now, const limits& l, bool moved);
+    [[nodiscard]] instant watch_refusal(instant now);
     [[nodiscard]] instant retry(instant now);
     [[nodiscard]] std::uint32_t sleepers_when_idle() const;
 
@@ -85,6 +89,8 @@ private:
     std::uint32_t progress_ = ~std::uint32_t{0};  // the first look sees a change
     instant moved_at_;  // when progress was last seen to change, or nothing waited
     instant deserted_at_ = instant::never();  // since when nobody lives here and nothing is done
+    instant rests_by_;                        // or the rest is given up
+    instant restart_at_ = instant::never();   // the system refused threads, which was told
     instant retry_at_ = instant::never();
 };
 

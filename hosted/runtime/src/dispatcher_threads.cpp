@@ -10,8 +10,10 @@
 #include "signals_blocked.hpp"
 
 #include <sched.h>
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include <pthread.h>
@@ -23,7 +25,59 @@ TACTUS_CHECK_MODULE("dispatcher_threads");
 
 constexpr std::size_t name_max = 15;  // what Linux keeps
 
+/// 0, or what the system said.
+int make_thread(pthread_t& thread, const thread_settings& settings, std::uint32_t worker,
+                void* (*body)(void*), void* of) {
+    pthread_attr_t how;
+    int error = pthread_attr_init(&how);
+    if (error != 0)
+        return error;
+    if (settings.stack_bytes != 0)
+        error = pthread_attr_setstacksize(&how, settings.stack_bytes);
+    if (const auto& on = settings.affinity; error == 0 && !on.empty()) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(on[worker % on.size()], &set);  // nothing, for one beyond what a set holds
+        error = pthread_attr_setaffinity_np(&how, sizeof set, &set);
+    }
+    if (error == 0)
+        error = pthread_create(&thread, &how, body, of);
+    pthread_attr_destroy(&how);
+    return error;
+}
+
+std::string text_of_refusal(const thread_settings& settings, std::uint32_t worker, int error) {
+    std::string text = "a thread";
+    if (const auto& on = settings.affinity; !on.empty()) {
+        text += " on processor ";
+        text += std::to_string(on[worker % on.size()]);
+    }
+    if (settings.stack_bytes != 0) {
+        text += " with a stack of ";
+        text += std::to_string(settings.stack_bytes);
+        text += " bytes";
+    }
+    text += ": ";
+    text += std::generic_category().message(error);
+    return text;
+}
+
 }  // namespace
+
+std::optional<std::string> refusal_of(const thread_settings& how, std::uint32_t worker_count) {
+    // Workers on the same processor have the same thread.
+    const std::size_t kinds = std::max<std::size_t>(1, how.affinity.size());
+    const signals_blocked blocked;
+    for (std::uint32_t i = 0; i < worker_count && i < kinds; ++i) {
+        pthread_t thread{};
+        const int error =
+            make_thread(thread, how, i, [](void*) -> void* { return nullptr; }, nullptr);
+        if (error != 0)
+            return text_of_refusal(how, i, error);
+        pthread_join(thread, nullptr);
+    }
+    return std::nullopt;
+}
 
 const char* name_of(worker_state state) noexcept {
     static constexpr const char* names[] = {"spawned", "running", "parked", "draining", "stopped"};
@@ -61,7 +115,6 @@ public:
     const std::uint32_t number;
     // Under the lock.
     phase at = phase::empty;
-    bool extra = false;
     bool woken = false;  // it starts as one that was woken: searching
     bool begun = false;
     place* lent_to = nullptr;  // who stands by for it while it blocks
@@ -73,9 +126,10 @@ public:
 struct dispatcher_threads::shared {
     std::mutex mutex;
     std::condition_variable changed;  // a place was woken, or got its thread
-    bool stopping = false;
+    aim to = aim::run;
     std::uint32_t blocking = 0;
     std::uint32_t stops = 0;
+    std::string refusal;
 };
 
 dispatcher_threads::dispatcher_threads(actor_scheduler& system, dispatcher& where, options o)
@@ -99,48 +153,55 @@ worker_lanes& dispatcher_threads::lanes_of(const place& p) const {
 
 // ---- starting
 
+bool dispatcher_threads::extra(const place& p) const {
+    return p.number >= options_.thread_count;
+}
+
 bool dispatcher_threads::start() {
     std::vector<place*> which;
     {
         const std::lock_guard held(shared_->mutex);
-        shared_->stopping = false;
-        for (std::uint32_t i = 0; i < options_.thread_count; ++i) {
-            place& p = *places_[i];
-            // One that is being woken just now is started by tend.
-            if (p.at == phase::standing_by && order().stand_down(lanes_of(p)))
-                p.at = phase::empty;
-            if (p.at != phase::empty && p.at != phase::woken)
+        shared_->to = aim::run;
+        for (const auto& p : places_) {
+            // The one that stands by while it rests; if it is being woken just now, tend starts it.
+            if (!extra(*p) && p->at == phase::standing_by && order().stand_down(lanes_of(*p)))
+                p->at = phase::empty;
+            if (p->at != phase::woken && (extra(*p) || p->at != phase::empty))
                 continue;
-            p.woken = p.at == phase::woken;
-            p.extra = false;
-            p.begun = false;
-            p.at = phase::starting;
-            which.push_back(&p);
+            p->woken = p->at == phase::woken;
+            p->begun = false;
+            p->at = phase::starting;
+            which.push_back(p.get());
         }
     }
-    stop_.store(0, std::memory_order_relaxed);  // making a thread publishes it
-    return starts(which) || which.empty();
+    // Making a thread publishes it; one that was told to end, and has not seen it, goes on.
+    stop_.store(0, std::memory_order_relaxed);
+    return starts(which);
 }
 
 bool dispatcher_threads::start_extra() {
     place* chosen = nullptr;
     {
         const std::lock_guard held(shared_->mutex);
+        if (shared_->to == aim::stop)
+            return false;
         for (const auto& p : places_) {
-            if (p->at == phase::empty && !shared_->stopping) {
+            if (shared_->to == aim::run && p->at == phase::empty) {
                 chosen = p.get();
                 chosen->at = phase::starting;
-                chosen->extra = true;
                 chosen->woken = chosen->begun = false;
                 break;
             }
         }
+        if (chosen == nullptr && shared_->to == aim::run)
+            return false;
     }
-    return chosen != nullptr && starts({chosen});
+    return chosen != nullptr ? starts({chosen}) : start();
 }
 
 bool dispatcher_threads::starts(const std::vector<place*>& which) {
-    bool any = false;
+    std::string refusal;
+    bool all = true;
     const signals_blocked blocked;
     for (place* p : which) {
         order().take_back(lanes_of(*p), p->woken);
@@ -148,31 +209,22 @@ bool dispatcher_threads::starts(const std::vector<place*>& which) {
         {
             // One step: who stops finds a thread, or none.
             const std::lock_guard held(shared_->mutex);
-            made = !shared_->stopping && make_thread(*p);
+            if (shared_->to == aim::run) {
+                const int error = make_thread(p->thread, options_.how, p->number, &thread_main, p);
+                made = error == 0;
+                if (!made)
+                    refusal = text_of_refusal(options_.how, p->number, error);
+            }
             p->at = made ? phase::running : phase::empty;
             shared_->changed.notify_all();
         }
-        any = any || made;
+        all = all && made;
         if (!made)
             order().found_work(lanes_of(*p));  // it searches no longer: somebody else may
     }
-    return any;
-}
-
-bool dispatcher_threads::make_thread(place& p) {
-    pthread_attr_t how;
-    pthread_attr_init(&how);
-    if (options_.how.stack_bytes != 0)
-        pthread_attr_setstacksize(&how, options_.how.stack_bytes);
-    if (const auto& on = options_.how.affinity; !on.empty()) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        CPU_SET(on[p.number % on.size()], &set);
-        pthread_attr_setaffinity_np(&how, sizeof set, &set);
-    }
-    const bool made = pthread_create(&p.thread, &how, &dispatcher_threads::thread_main, &p) == 0;
-    pthread_attr_destroy(&how);
-    return made;
+    const std::lock_guard held(shared_->mutex);
+    shared_->refusal = std::move(refusal);
+    return all;
 }
 
 void* dispatcher_threads::thread_main(void* of) {
@@ -184,18 +236,17 @@ void* dispatcher_threads::thread_main(void* of) {
 void dispatcher_threads::run(place& p) {
     pthread_setname_np(pthread_self(),
                        worker_thread_name(options_.system_name, options_.id, p.number).c_str());
-    bool extra = false;
     {
         const std::lock_guard held(shared_->mutex);
         p.begun = true;
-        extra = p.extra;
     }
-    system_.run_until(where_.worker_at(p.number), stop_, extra ? options_.extra_idle_max.ns() : -1);
+    system_.run_until(where_.worker_at(p.number), stop_,
+                      extra(p) ? options_.extra_idle_max.ns() : -1);
     {
         const std::lock_guard held(shared_->mutex);
         p.at = phase::ended;
     }
-    if (extra && options_.keeper != nullptr)
+    if (options_.keeper != nullptr)
         options_.keeper->wake();  // to be joined
 }
 
@@ -213,16 +264,13 @@ void dispatcher_threads::place::wake() noexcept {
         keeper->wake();
 }
 
-bool dispatcher_threads::tend() {
-    std::vector<place*> which;
+void dispatcher_threads::join_ended() {
     std::vector<place*> ended;
-    bool resting = true;
     {
         const std::lock_guard held(shared_->mutex);
-        if (shared_->stopping)
-            return false;
+        if (shared_->to == aim::stop)
+            return;  // stop joins them
         for (const auto& p : places_) {
-            resting = resting && (p->at == phase::empty || p->at == phase::woken);
             if (p->at == phase::ended)
                 ended.push_back(p.get());
         }
@@ -232,37 +280,58 @@ bool dispatcher_threads::tend() {
         const std::lock_guard held(shared_->mutex);
         p->at = phase::empty;
     }
-    {
-        const std::lock_guard held(shared_->mutex);
-        for (const auto& p : places_) {
-            if (p->at != phase::woken)
-                continue;
-            if (!resting) {
-                p->at = phase::starting;
-                p->extra = p->woken = true;
-                p->begun = false;
-            }
-            which.push_back(p.get());
-        }
-    }
-    if (which.empty())
-        return false;
-    return resting ? start() : starts(which);
 }
 
-bool dispatcher_threads::rest() {
-    stop();
+void dispatcher_threads::tend() {
+    join_ended();
+    if (!rests_on())
+        (void)start();
+}
+
+/// Nothing is to be started. Decides in one step: whoever is woken later calls tend again.
+bool dispatcher_threads::rests_on() {
+    const std::lock_guard held(shared_->mutex);
+    bool woken = false;
+    bool missing = false;  // a regular one
+    bool at_work = false;
+    for (const auto& p : places_) {
+        woken = woken || p->at == phase::woken;
+        missing = missing || (!extra(*p) && p->at == phase::empty);
+        at_work =
+            at_work || p->at == phase::starting || p->at == phase::running || p->at == phase::ended;
+    }
+    if (shared_->to == aim::stop)
+        return true;
+    if (shared_->to == aim::run)
+        return !woken && !missing;
     place& first = *places_[0];
+    if (woken || first.at == phase::standing_by)
+        return !woken;
+    if (at_work)
+        return !order().has_work(nullptr);
+    ++shared_->stops;
+    first.at = phase::standing_by;
+    if (order().stand_by(lanes_of(first), first))
+        return true;
+    first.at = phase::empty;
+    return false;
+}
+
+void dispatcher_threads::rest() {
     {
         const std::lock_guard held(shared_->mutex);
-        shared_->stopping = false;
-        first.at = phase::standing_by;
-        if (order().stand_by(lanes_of(first), first))
-            return true;
-        first.at = phase::empty;
+        if (shared_->to != aim::run)
+            return;
+        shared_->to = aim::rest;
+        // One that is being woken just now ends the rest.
+        for (const auto& p : places_) {
+            if (p->at == phase::standing_by && order().stand_down(lanes_of(*p)))
+                p->at = phase::empty;
+            p->lent_to = nullptr;
+        }
     }
-    (void)start();
-    return false;
+    stop_.store(1, std::memory_order_relaxed);
+    order().wake_all();  // who is about to sleep looks once more, after it was listed
 }
 
 // ---- handlers that block
@@ -281,10 +350,10 @@ void dispatcher_threads::blocking_begins(worker& w) noexcept {
     {
         const std::lock_guard held(shared_->mutex);
         ++shared_->blocking;
-        if (shared_->stopping)
+        if (shared_->to != aim::run)
             return;
         for (const auto& other : places_) {
-            if (other->at != phase::empty)
+            if (!extra(*other) || other->at != phase::empty)
                 continue;
             other->at = phase::standing_by;
             if (order().stand_by(lanes_of(*other), *other)) {
@@ -292,7 +361,6 @@ void dispatcher_threads::blocking_begins(worker& w) noexcept {
             } else {
                 now = other.get();
                 now->at = phase::starting;
-                now->extra = true;
                 now->woken = now->begun = false;
             }
             break;
@@ -322,7 +390,7 @@ void dispatcher_threads::stop() {
     std::vector<place*> threads;
     {
         std::unique_lock held(shared_->mutex);
-        shared_->stopping = true;
+        shared_->to = aim::stop;
         for (const auto& p : places_) {
             if (p->at == phase::standing_by) {
                 if (order().stand_down(lanes_of(*p)))
@@ -372,7 +440,7 @@ std::uint32_t dispatcher_threads::extra_count() const {
     const std::lock_guard held(shared_->mutex);
     std::uint32_t count = 0;
     for (const auto& p : places_)
-        count += p->at == phase::running && p->extra ? 1 : 0;
+        count += p->at == phase::running && extra(*p) ? 1 : 0;
     return count;
 }
 std::uint32_t dispatcher_threads::blocking_count() const {
@@ -382,6 +450,16 @@ std::uint32_t dispatcher_threads::blocking_count() const {
 std::uint32_t dispatcher_threads::stop_count() const {
     const std::lock_guard held(shared_->mutex);
     return shared_->stops;
+}
+
+std::string dispatcher_threads::refusal() const {
+    const std::lock_guard held(shared_->mutex);
+    return shared_->refusal;
+}
+
+bool dispatcher_threads::ends_for_rest() const {
+    const std::lock_guard held(shared_->mutex);
+    return shared_->to == aim::rest;
 }
 
 std::uint32_t dispatcher_threads::sleepers_when_idle() const {
@@ -406,7 +484,7 @@ worker_state dispatcher_threads::state_of(std::uint32_t worker) const {
     case phase::running:
         if (!p.begun)
             return worker_state::spawned;
-        if (shared_->stopping)
+        if (shared_->to != aim::run)
             return worker_state::draining;
         return order().asleep(lanes_of(p)) ? worker_state::parked : worker_state::running;
     default:

@@ -23,6 +23,9 @@ TACTUS_CHECK_MODULE("dispatchers");
 bool grows(executor_kind kind) {
     return kind == executor_kind::work_stealing_pool || kind == executor_kind::thread_pool;
 }
+bool has_threads(executor_kind kind) {
+    return grows(kind) || kind == executor_kind::pinned;
+}
 bool runs_one_at_a_time(executor_kind kind) {
     return !grows(kind) && kind != executor_kind::foreign;
 }
@@ -30,9 +33,9 @@ bool runs_one_at_a_time(executor_kind kind) {
 }  // namespace
 
 const char* name_of(dispatcher_error::kind what) noexcept {
-    static constexpr const char* names[] = {"unknown_dispatcher",   "duplicate_dispatcher",
-                                            "executor_missing",     "executor_unfit",
-                                            "too_many_dispatchers", "shutting_down"};
+    static constexpr const char* names[] = {
+        "unknown_dispatcher",   "duplicate_dispatcher", "executor_missing", "executor_unfit",
+        "too_many_dispatchers", "shutting_down",        "threads_refused"};
     return names[static_cast<std::size_t>(what)];
 }
 
@@ -44,11 +47,16 @@ std::string dispatcher_error::text() const {
         "the executor does not fit the dispatcher",
         "as many dispatchers as a system may have, and no room",
         "the system is shutting down, and takes no dispatcher",
+        "the operating system refuses the threads of dispatcher",
     };
     std::string text = texts[static_cast<std::size_t>(what)];
     text += " '";
     text += id;
     text += "'";
+    if (!detail.empty()) {
+        text += ": ";
+        text += detail;
+    }
     return text;
 }
 
@@ -169,8 +177,8 @@ std::expected<spawn_options, place_error> dispatchers::place(const resolve_reque
 }
 
 std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispatcher_setup& e) {
-    const auto refused = [&](dispatcher_error::kind what) {
-        return std::unexpected(dispatcher_error{what, std::string(e.id)});
+    const auto refused = [&](dispatcher_error::kind what, std::string detail = {}) {
+        return std::unexpected(dispatcher_error{what, std::string(e.id), std::move(detail)});
     };
     using kind = dispatcher_error::kind;
     const dispatcher_config c = resolved(e.config);
@@ -178,6 +186,10 @@ std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispat
         return refused(kind::executor_missing);
     if (runs_one_at_a_time(c.executor) && c.max_workers != 1)
         return refused(kind::executor_unfit);
+    if (has_threads(c.executor)) {
+        if (auto why = refusal_of(e.threads, c.max_workers))
+            return refused(kind::threads_refused, std::move(*why));
+    }
     const std::lock_guard held(state_->mutex);
     if (state_->find(e.id) != nullptr)
         return refused(kind::duplicate_dispatcher);

@@ -17,12 +17,22 @@
 
 namespace tactus::inline v0::runtime {
 
-struct housekeeper::state {
-    std::mutex list;  // held while they are tended
-    std::vector<housekept*> charges;
+namespace {
 
+/// Whoever is tended too early says so again. The library adds this to its own time: the longest
+/// there is would overflow, and not wait at all (EX-4).
+std::chrono::nanoseconds wait_for(duration d) {
+    const duration longest = duration::from_s(3'600);
+    return std::chrono::nanoseconds((d < longest ? d : longest).ns());
+}
+
+}  // namespace
+
+struct housekeeper::state {
     std::mutex mutex;
     std::condition_variable changed;
+    // Under the lock, which nobody holds while one is tended.
+    std::vector<housekept*> charges;
     bool called = false;
     bool stopping = false;
 
@@ -43,16 +53,10 @@ housekeeper::~housekeeper() {
 }
 
 void housekeeper::add(housekept& who) {
-    {
-        const std::lock_guard held(state_->list);
-        state_->charges.push_back(&who);
-    }
-    wake();
-}
-
-void housekeeper::remove(housekept& who) {
-    const std::lock_guard held(state_->list);
-    std::erase(state_->charges, &who);
+    const std::lock_guard held(state_->mutex);
+    state_->charges.push_back(&who);
+    state_->called = true;
+    state_->changed.notify_one();
 }
 
 void housekeeper::wake() noexcept {
@@ -76,21 +80,20 @@ void housekeeper::run() {
     std::unique_lock held(state_->mutex);
     while (!state_->stopping) {
         state_->called = false;
-        held.unlock();
         instant next = instant::never();
-        {
-            const std::lock_guard tending(state_->list);
-            for (housekept* who : state_->charges) {
-                const instant at = who->tend(time.now());
-                next = at < next ? at : next;
-            }
+        // They only become more, and outlive this thread.
+        for (std::size_t i = 0; i < state_->charges.size(); ++i) {
+            housekept* const who = state_->charges[i];
+            held.unlock();
+            const instant at = who->tend(time.now());
+            next = at < next ? at : next;
+            held.lock();
         }
-        held.lock();
         const auto due = [this] { return state_->called || state_->stopping; };
         if (next == instant::never())
             state_->changed.wait(held, due);
         else
-            state_->changed.wait_for(held, std::chrono::nanoseconds((next - time.now()).ns()), due);
+            state_->changed.wait_for(held, wait_for(next - time.now()), due);
     }
 }
 

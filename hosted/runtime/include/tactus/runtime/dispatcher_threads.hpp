@@ -2,13 +2,14 @@
 //
 // Dispatcher threads: runs the workers of one dispatcher on threads of its own (EX-2, EX-5, EX-6).
 //
-// A dispatcher has as many workers as it may ever need, and usually fewer threads. A worker without
-// a thread has a place here:
+// A dispatcher has as many workers as it may ever need, and usually fewer threads. The first
+// `thread_count` workers have one while the dispatcher runs; the others get extra threads. A worker
+// has a place here:
 //
 //   phase        means                                     next
 //   empty        nobody runs it, nothing waits for it      start, start_extra -> starting
 //   standing_by  listed as the last to be woken for work   woken, or -> empty
-//   woken        there is work: it needs a thread          tend -> starting
+//   woken        there is work: it needs a thread          start, tend -> starting
 //   starting     about to get a thread                     -> running, or empty if there is none
 //   running      a thread runs it                          its thread ends -> ended
 //   ended        its thread is to be joined                tend, stop -> empty
@@ -17,12 +18,24 @@
 // (blocking_section): then a worker stands by, and gets a thread as soon as there is work for it.
 // They end after an idle second. Threads block all signals (UP-7), and an idle one sleeps (EX-4).
 //
+// What it is about is one word, its aim; tend() brings it about, and waits for no handler:
+//
+//   aim    means                                                           changed by
+//   run    the regular places have threads                                 rest, stop
+//   rest   all threads are told to end; when the last has, the first       start; tend, when there
+//          place stands by. Until then something may come                  is work, or a place woke
+//   stop   all threads are told to end; nothing is started any more        start
+//
+// So there is always a thread, or one that stands by, or somebody who calls tend again: nothing is
+// stranded (EX-1).
+//
 // Thread safety: any thread; start, stop, rest and tend one at a time.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,10 +57,15 @@ enum class worker_state : std::uint8_t {
 
 /// EX-6: how the threads of a dispatcher are made.
 struct thread_settings {
-    std::vector<unsigned>
-        affinity;                 // processors: worker n runs on the (n modulo size)th. Empty: any
+    // Processors: worker n runs on the (n modulo size)th. Empty: any.
+    std::vector<unsigned> affinity = {};
     std::size_t stack_bytes = 0;  // 0: what the system gives
 };
+
+/// Tries whether the system gives threads to as many workers: what it said, if not. A dispatcher of
+/// the kernel cannot be taken back, so who makes one asks first.
+[[nodiscard]] std::optional<std::string> refusal_of(const thread_settings& how,
+                                                    std::uint32_t worker_count);
 
 /// C-DCF-6: `<system>-<dispatcher>-<n>` in the 15 characters Linux keeps. Of the dispatcher's id
 /// the part behind its last dot, without "-dispatcher"; what is too long then loses its end, the
@@ -72,19 +90,26 @@ public:
     dispatcher_threads(const dispatcher_threads&) = delete;
     dispatcher_threads& operator=(const dispatcher_threads&) = delete;
 
-    /// Starts as many threads as it should have. False when the system gave not even one.
+    /// Starts what is missing of the threads it should have; it rests no longer. False when the
+    /// system refused one.
     bool start();
     /// Ends all threads, once each is through with its handler; what waits stays where it is.
     /// Requires: the caller is none of them (check dispatcher_threads:1).
     void stop();
-    /// EX-6: stops, until there is work. False when there is some already: then nothing is stopped
-    /// for long.
-    bool rest();
-    /// One more thread, if a worker is left without. False when none is, or the system gave none.
+    /// EX-6: tells the threads to end, until there is work; waits for none of them. Requires: a
+    /// keeper, or somebody who calls tend().
+    void rest();
+    /// One more thread, if a worker is left without; all of them, if it rests. False when none is
+    /// left, or the system refused.
     bool start_extra();
-    /// Starts and joins threads that became due, and says whether it started something.
-    bool tend();
+    /// Joins threads that have ended, starts those that became due, completes or ends a rest.
+    void tend();
 
+    /// It rests, or is about to: see above.
+    [[nodiscard]] bool ends_for_rest() const;
+    /// What the system said when it last refused a thread; empty once nothing is missing. start()
+    /// tries again.
+    [[nodiscard]] std::string refusal() const;
     [[nodiscard]] std::uint32_t running_count() const;
     [[nodiscard]] std::uint32_t extra_count() const;
     [[nodiscard]] std::uint32_t blocking_count() const;
@@ -98,12 +123,15 @@ public:
 
 private:
     enum class phase : std::uint8_t { empty, standing_by, woken, starting, running, ended };
+    enum class aim : std::uint8_t { run, rest, stop };
     class place;
 
     void blocking_begins(worker& w) noexcept override;
     void blocking_ends(worker& w) noexcept override;
+    void join_ended();
+    [[nodiscard]] bool rests_on();
     [[nodiscard]] bool starts(const std::vector<place*>& which);
-    [[nodiscard]] bool make_thread(place& p);
+    [[nodiscard]] bool extra(const place& p) const;
     static void* thread_main(void* of);
     void run(place& p);
     [[nodiscard]] coordinator& order() const { return where_.order(); }

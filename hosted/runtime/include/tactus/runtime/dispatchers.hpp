@@ -43,9 +43,11 @@ struct dispatcher_error {
         executor_unfit,        // the first dispatcher needs threads, or a pinned one has one worker
         too_many_dispatchers,
         shutting_down,
+        threads_refused,  // the system gives no threads as `threads` wants them
     };
     kind what;
     std::string id;
+    std::string detail = {};  // what the system said, if it was asked
     /// One line for people, with the id.
     [[nodiscard]] std::string text() const;
 };

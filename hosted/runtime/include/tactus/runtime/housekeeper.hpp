@@ -38,10 +38,9 @@ public:
     housekeeper(const housekeeper&) = delete;
     housekeeper& operator=(const housekeeper&) = delete;
 
-    /// Tends it from now on. It outlives the housekeeper's thread, or is removed.
+    /// Tends it from now on. It outlives the housekeeper's thread (see stop). Waits for nobody who
+    /// is tended: whom that one waits for may call this.
     void add(housekept& who);
-    /// When this returns, it is not being tended, nor will be. Not from within tend.
-    void remove(housekept& who);
     /// Everybody is tended once more, now.
     void wake() noexcept override;
     /// Ends the thread: nothing is tended any more.

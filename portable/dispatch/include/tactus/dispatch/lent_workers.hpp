@@ -37,6 +37,10 @@ public:
         std::uint32_t waiting;       // mailboxes and tasks that nobody takes
         std::uint32_t workers_busy;  // threads that are in handlers
     };
+    struct refusal {
+        std::uint32_t threads;  // that it has
+        const char* cause;      // what the system said; valid during the call
+    };
 
     /// EX-1, EX-8: a worker could not be submitted; what is ready waits, in order.
     virtual void executor_rejected(const dispatcher& where, const rejection& what) noexcept = 0;
@@ -46,6 +50,12 @@ public:
                                          bool engaged) noexcept = 0;
     /// EX-5: work has waited for starvation_deadline, and nothing was taken.
     virtual void dispatcher_starved(const dispatcher& where, const starvation& what) noexcept {
+        (void)where;
+        (void)what;
+    }
+    /// EX-6: the system refused a thread, which is tried again every second; once until it gave all
+    /// there should be.
+    virtual void threads_refused(const dispatcher& where, const refusal& what) noexcept {
         (void)where;
         (void)what;
     }
