@@ -86,7 +86,7 @@ instant dispatcher_handle::entry::tend(instant now) {
     const limits l = current_limits();
     instant next = earlier(retry(now), watch_refusal(now));
     next = earlier(next, watch_inhabitants(now, l, moved));
-    return earlier(next, watch_starvation(now, l, moved));
+    return earlier(next, watch_starvation(now, l));
 }
 
 instant dispatcher_handle::entry::retry(instant now) {
@@ -119,20 +119,26 @@ instant dispatcher_handle::entry::watch_refusal(instant now) {
     return restart_at_;
 }
 
-instant dispatcher_handle::entry::watch_starvation(instant now, const limits& l, bool moved) {
-    if (l.starvation_deadline == duration::max())
+instant dispatcher_handle::entry::watch_starvation(instant now, const limits& l) {
+    if (l.starvation_deadline == duration::max()) {
+        sample_.at = instant::never();
         return instant::never();
+    }
     coordinator& order = where_.order();
     const bool parked = lent_ && lent_->parked_count() != 0;  // known, and told, already
-    if (moved || parked || !order.has_work(nullptr)) {
-        moved_at_ = now;
-    } else if (now - moved_at_ >= l.starvation_deadline) {
-        moved_at_ = now;
+    const std::uint32_t waiting = parked ? 0 : waiting_count();
+    const bool all_taken = progress_ - sample_.progress >= sample_.waiting;
+    if (waiting == 0) {
+        sample_.at = instant::never();
+    } else if (sample_.at == instant::never() || all_taken) {
+        sample_ = {now, waiting, progress_};
+    } else if (now - sample_.at >= l.starvation_deadline) {
+        sample_ = {now, waiting, progress_};
         const std::uint32_t at_rest = order.idle().sleeping_count();
         const std::uint32_t awake = sleepers_when_idle();
         const std::uint32_t busy = awake > at_rest ? awake - at_rest : 0;
         if (events_ != nullptr)
-            events_->dispatcher_starved(where_, {order.waiting_count(), busy});
+            events_->dispatcher_starved(where_, {waiting, busy});
         if (threads_)
             (void)threads_->start_extra();
     }
@@ -180,9 +186,13 @@ std::uint32_t dispatcher_handle::entry::sleepers_when_idle() const {
     return lent_ ? where_.worker_count() : 0;
 }
 
+std::uint32_t dispatcher_handle::entry::waiting_count() const {
+    return where_.order().waiting_count() + (where_.tasks().empty() ? 0U : 1U);
+}
+
 dispatcher_report dispatcher_handle::entry::report() const {
     dispatcher_report r;
-    r.waiting = where_.order().waiting_count();
+    r.waiting = waiting_count();
     r.inhabitants = where_.inhabitants();
     if (threads_) {
         r.threads = threads_->running_count();

@@ -4,11 +4,15 @@
 //
 //   what                      when
 //   threads start and end     a worker that stood by was woken; an extra thread has ended
-//   starved                   work waits, and no worker has looked since starvation_deadline
+//   starved                   of what waited starvation_deadline ago, some still does
 //   retry                     a foreign executor has rejected workers, every 50 ms
 //   rest                      no actors and nothing to do since shutdown_timeout; not the first one
 //   start                     actors have come, and there are no threads; the system refused some,
 //                             every second
+//
+// How long something waits is sampled, since nobody writes down when it came: a sample is how much
+// waits, and how often workers have looked for more by then. Once they have looked as often as
+// something waited, all of that was taken, for lanes are in order; then the next sample counts.
 //
 // tend() returns never when all workers sleep and nothing of this is pending: the first worker that
 // wakes calls the housekeeper (idle_workers::watch), as do the first actor and the last.
@@ -65,11 +69,13 @@ private:
     static constexpr duration rest_limit = duration::from_ms(10);  // for sleeping threads to end
 
     [[nodiscard]] limits current_limits() const;
-    [[nodiscard]] instant watch_starvation(instant now, const limits& l, bool moved);
+    [[nodiscard]] instant watch_starvation(instant now, const limits& l);
     [[nodiscard]] instant watch_inhabitants(instant now, const limits& l, bool moved);
     [[nodiscard]] instant watch_refusal(instant now);
     [[nodiscard]] instant retry(instant now);
     [[nodiscard]] std::uint32_t sleepers_when_idle() const;
+    /// Mailboxes; tasks count as one, however many they are.
+    [[nodiscard]] std::uint32_t waiting_count() const;
 
     actor_scheduler& system_;
     dispatcher& where_;
@@ -87,7 +93,11 @@ private:
 
     // The housekeeper's.
     std::uint32_t progress_ = ~std::uint32_t{0};  // the first look sees a change
-    instant moved_at_;  // when progress was last seen to change, or nothing waited
+    struct {
+        instant at = instant::never();  // never: nothing waited
+        std::uint32_t waiting = 0;
+        std::uint32_t progress = 0;
+    } sample_;
     instant deserted_at_ = instant::never();  // since when nobody lives here and nothing is done
     instant rests_by_;                        // or the rest is given up
     instant restart_at_ = instant::never();   // the system refused threads, which was told

@@ -90,6 +90,67 @@ TEST(dispatcher_threads, EX_5_a_starving_dispatcher_gets_an_extra_worker) {
     held.open = true;
 }
 
+// EX-5: a queue that moves too slowly starves what is at its end, although each handler is shorter
+// than the deadline.
+TEST(dispatcher_threads, EX_5_a_queue_that_moves_too_slowly_gets_an_extra_worker) {
+    static std::atomic<int> done{0};
+    done = 0;
+    struct naps {
+        void receive(turn&, envelope&) {
+            std::this_thread::sleep_for(40ms);
+            ++done;
+        }
+    };
+    dispatchers_rig rig(
+        {.workers = 1, .max_workers = 2, .starvation_deadline = duration::from_ms(60)});
+    constexpr int actors = 16;
+    for (int i = 0; i < actors; ++i)
+        actor_scheduler::tell(*rig.system.spawn<naps>({}), 1);
+    EXPECT_TRUE(until([&] { return rig.events.starved.load() != 0 || done == actors; }));
+    EXPECT_LT(done.load(), actors);
+    EXPECT_GT(rig.events.last_starvation.waiting, 4u);
+    EXPECT_TRUE(until([&] { return rig.all->first().report().extra_threads == 1; }));
+    EXPECT_TRUE(until([&] { return done == actors; }));
+}
+
+// EX-5: there is always something that waits, and nothing waits long: nobody starves.
+TEST(dispatcher_threads, EX_5_a_queue_that_moves_does_not_starve) {
+    struct goes_on {
+        void receive(turn& t, envelope&) {
+            std::this_thread::sleep_for(1ms);
+            t.send(t.self(), 1);
+        }
+    };
+    dispatchers_rig rig(
+        {.workers = 1, .throughput = 1, .starvation_deadline = duration::from_ms(300)});
+    for (int i = 0; i < 8; ++i)
+        actor_scheduler::tell(*rig.system.spawn<goes_on>({}), 1);
+    std::this_thread::sleep_for(1'200ms);
+    EXPECT_EQ(rig.events.starved.load(), 0u);
+    EXPECT_GT(rig.all->first().report().waiting, 4u);
+}
+
+// EX-5: tasks wait, too; a task that comes after a long sleep has not waited yet.
+TEST(dispatcher_threads, EX_5_tasks_that_wait_are_told) {
+    dispatchers_rig rig(
+        {.workers = 1, .max_workers = 1, .starvation_deadline = duration::from_ms(200)});
+    const auto d = rig.all->first();
+    std::this_thread::sleep_for(500ms);
+    gate held;
+    task_of first([&] { held.pass(); });
+    task_of second([] {});
+    ASSERT_TRUE(d.execute(first));
+    ASSERT_TRUE(until([&] { return held.entered.load(); }));
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_TRUE(d.execute(second));
+    EXPECT_EQ(d.report().waiting, 1u);
+    EXPECT_TRUE(until([&] { return rig.events.starved.load() == 1; }));
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 100ms);
+    EXPECT_EQ(rig.events.last_starvation.waiting, 1u);
+    held.open = true;
+    EXPECT_TRUE(until([&] { return d.report().waiting == 0; }));
+}
+
 // EX-5: never more than max_workers.
 TEST(dispatcher_threads, EX_5_extra_workers_are_limited) {
     gate held;

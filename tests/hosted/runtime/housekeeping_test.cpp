@@ -226,7 +226,7 @@ TEST(housekeeping, EX_6_threads_refused_later_are_told_and_tried_again) {
     setup.threads.stack_bytes = stack;
     const auto d = all.add(setup);
     ASSERT_TRUE(d);
-    ASSERT_TRUE(soon([&] { return d->report().threads == 0; }));
+    ASSERT_TRUE(soon([&] { return d->report().stops == 1; }));  // its stack is gone
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
     const rlimit less{mapped_bytes() + stack / 2, before.rlim_max};

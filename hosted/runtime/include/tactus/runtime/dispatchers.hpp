@@ -67,7 +67,7 @@ struct dispatcher_setup {
 
 /// EX-9, EX-6: what is going on at one dispatcher.
 struct dispatcher_report {
-    std::uint32_t waiting = 0;
+    std::uint32_t waiting = 0;      // mailboxes; tasks count as one
     std::uint32_t inhabitants = 0;  // not of the first: see dispatcher
     std::uint32_t threads = 0;
     std::uint32_t extra_threads = 0;

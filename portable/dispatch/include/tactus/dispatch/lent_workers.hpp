@@ -34,7 +34,7 @@ public:
         const char* cause;
     };
     struct starvation {
-        std::uint32_t waiting;       // mailboxes and tasks that nobody takes
+        std::uint32_t waiting;       // mailboxes; tasks count as one, however many
         std::uint32_t workers_busy;  // threads that are in handlers
     };
     struct refusal {
@@ -48,7 +48,7 @@ public:
     /// mailboxes wait meanwhile.
     virtual void dispatcher_backpressure(const dispatcher& where, std::uint32_t waiting,
                                          bool engaged) noexcept = 0;
-    /// EX-5: work has waited for starvation_deadline, and nothing was taken.
+    /// EX-5: work has waited for starvation_deadline; again after as long, if some of it still does.
     virtual void dispatcher_starved(const dispatcher& where, const starvation& what) noexcept {
         (void)where;
         (void)what;
