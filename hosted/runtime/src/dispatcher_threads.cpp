@@ -105,6 +105,22 @@ std::string worker_thread_name(std::string_view system, std::string_view dispatc
     return name;
 }
 
+/// Written under a lock, and looked at without it. Relaxed: it stands alone.
+template <class T>
+class dispatcher_threads::shown {
+public:
+    explicit shown(T value) noexcept : value_(value) {}
+    shown& operator=(T value) noexcept {
+        value_.store(value, std::memory_order_relaxed);
+        return *this;
+    }
+    operator T() const noexcept { return look(); }
+    [[nodiscard]] T look() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<T> value_;
+};
+
 class dispatcher_threads::place final : public waker {
 public:
     place(dispatcher_threads& of, std::uint32_t n) : all(of), number(n) {}
@@ -113,10 +129,10 @@ public:
 
     dispatcher_threads& all;
     const std::uint32_t number;
-    // Under the lock.
-    phase at = phase::empty;
+    // Under the lock; `at` and `begun` are looked at without it, for dumps.
+    shown<phase> at{phase::empty};
     bool woken = false;  // it starts as one that was woken: searching
-    bool begun = false;
+    shown<bool> begun{false};
     place* lent_to = nullptr;  // who stands by for it while it blocks
     pthread_t thread{};
     // Of its thread.
@@ -126,7 +142,7 @@ public:
 struct dispatcher_threads::shared {
     std::mutex mutex;
     std::condition_variable changed;  // a place was woken, or got its thread
-    aim to = aim::run;
+    shown<aim> to{aim::run};          // looked at without the lock, for dumps
     std::uint32_t blocking = 0;
     std::uint32_t stops = 0;
     std::string refusal;
@@ -476,8 +492,7 @@ bool dispatcher_threads::idle() const {
 
 worker_state dispatcher_threads::state_of(std::uint32_t worker) const {
     const place& p = *places_[worker];
-    const std::lock_guard held(shared_->mutex);
-    switch (p.at) {
+    switch (p.at.look()) {
     case phase::woken:
     case phase::starting:
         return worker_state::spawned;
@@ -486,7 +501,7 @@ worker_state dispatcher_threads::state_of(std::uint32_t worker) const {
             return worker_state::spawned;
         if (shared_->to != aim::run)
             return worker_state::draining;
-        return order().asleep(lanes_of(p)) ? worker_state::parked : worker_state::running;
+        return coordinator::asleep(lanes_of(p)) ? worker_state::parked : worker_state::running;
     default:
         return worker_state::stopped;
     }

@@ -567,6 +567,7 @@ bool actor_scheduler::run_task(worker& w) noexcept {
     task* t = w.home_.tasks().pop();
     if (t == nullptr)
         return false;
+    w.running_.store(nullptr, std::memory_order_relaxed);
     w.home_.order().found_work(w.lanes_);
     if (!t->run().is_ok())
         failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count

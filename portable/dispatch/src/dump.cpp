@@ -161,6 +161,10 @@ private:
         for (std::uint32_t i = 0; i < v.at.worker_count(); ++i) {
             const slot* s = v.at.worker_at(i).running();
             say("  worker ", i, ": ");
+            if (const worker_supply* from = v.at.supply()) {
+                to_.write(from->state_name(i));
+                to_.write(", runs ");
+            }
             to_.write(s != nullptr ? std::string_view(index_text(system_.slots().index_of(*s)))
                                    : "none");
             to_.write("\n");
@@ -233,6 +237,8 @@ private:
         for (std::uint32_t i = 0; i < v.at.worker_count(); ++i) {
             to_.begin_object();
             number("worker", i);
+            if (const worker_supply* from = v.at.supply())
+                to_.key("state").value(std::string_view(from->state_name(i)));
             to_.key("runs");
             if (const slot* s = v.at.worker_at(i).running())
                 to_.value(index_text(system_.slots().index_of(*s)));

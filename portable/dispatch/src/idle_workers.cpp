@@ -18,7 +18,7 @@ std::uint32_t idle_workers::unlist(sleeper& s) noexcept {
     while (*at != &s)
         at = &(*at)->below;
     *at = s.below;
-    s.listed = false;
+    s.listed.store(0, std::memory_order_relaxed);
     if (watcher_ != nullptr) [[unlikely]]
         std::exchange(watcher_, nullptr)->wake();
     if (timekeeper_ != &s)
@@ -49,7 +49,7 @@ void idle_workers::work_made_for(sleeper& s) noexcept {
         return;  // it looks at its queues before it sleeps
     {
         const port::lock_guard held(mutex_);
-        if (!s.listed)
+        if (!asleep(s))
             return;  // awake, or being woken: it looks
         word_.fetch_sub(unlist(s) - one_searching, std::memory_order_relaxed);
     }
@@ -62,7 +62,7 @@ bool idle_workers::prepare_sleep(sleeper& s, bool searching, bool takes_time) no
     while (s.last && *at != nullptr)
         at = &(*at)->below;
     s.below = *at;
-    s.listed = true;
+    s.listed.store(1, std::memory_order_relaxed);
     *at = &s;
     std::uint32_t change = one_sleeping - (searching ? one_searching : 0);
     if (!s.last) {
@@ -78,7 +78,7 @@ bool idle_workers::prepare_sleep(sleeper& s, bool searching, bool takes_time) no
 
 bool idle_workers::try_cancel_sleep(sleeper& s, bool searched) noexcept {
     const port::lock_guard held(mutex_);
-    if (!s.listed)
+    if (!asleep(s))
         return false;
     word_.fetch_sub(unlist(s) - (searched ? one_searching : 0), std::memory_order_relaxed);
     return true;

@@ -5,6 +5,8 @@
 #include <tactus/runtime/blocking_section.hpp>
 #include <tactus/runtime/dispatcher_threads.hpp>
 
+#include <tactus/dispatch/dump.hpp>
+
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,6 +15,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "dispatchers_rig.hpp"
@@ -274,6 +278,19 @@ TEST(dispatcher_threads, EX_9_states_are_visible) {
     actor_scheduler::tell(*rig.system.spawn<blocker>({}, &held), 1);
     ASSERT_TRUE(until([&] { return held.entered.load(); }));
     EXPECT_EQ(d.state_of(0), worker_state::running);
+    // And so in dumps.
+    struct text final : text_sink {
+        void write(std::string_view piece) noexcept override { all += piece; }
+        std::string all;
+    };
+    text plain;
+    dump_dispatchers(rig.system, plain);
+    EXPECT_NE(plain.all.find("worker 0: running, runs "), std::string::npos) << plain.all;
+    EXPECT_NE(plain.all.find("worker 1: stopped, runs none"), std::string::npos) << plain.all;
+    text json;
+    dump_dispatchers(rig.system, json, {.format = dump_format::json});
+    EXPECT_NE(json.all.find("\"worker\":1,\"state\":\"stopped\",\"runs\":null"), std::string::npos)
+        << json.all;
     std::thread ends([&] { rig.all->force_stop(); });
     EXPECT_TRUE(until([&] { return d.state_of(0) == worker_state::draining; }));
     held.open = true;

@@ -125,7 +125,12 @@ private:
     enum class phase : std::uint8_t { empty, standing_by, woken, starting, running, ended };
     enum class aim : std::uint8_t { run, rest, stop };
     class place;
+    template <class T>
+    class shown;
 
+    [[nodiscard]] const char* state_name(std::uint32_t worker) const noexcept override {
+        return name_of(state_of(worker));
+    }
     void blocking_begins(worker& w) noexcept override;
     void blocking_ends(worker& w) noexcept override;
     void join_ended();

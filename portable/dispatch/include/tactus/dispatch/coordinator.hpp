@@ -219,7 +219,10 @@ public:
         if (was_woken)
             begin(w);
     }
-    [[nodiscard]] bool asleep(const worker_lanes& w) noexcept { return idle_.asleep(w.sleeper_); }
+    /// A look.
+    [[nodiscard]] static bool asleep(const worker_lanes& w) noexcept {
+        return idle_workers::asleep(w.sleeper_);
+    }
 
     /// Puts what only this worker could take where others look, and wakes nobody: it will not come
     /// back for a while.

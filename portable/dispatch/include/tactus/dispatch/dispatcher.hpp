@@ -26,6 +26,8 @@ public:
     /// On the worker's thread, within a run; see runtime::blocking_section.
     virtual void blocking_begins(worker& w) noexcept = 0;
     virtual void blocking_ends(worker& w) noexcept = 0;
+    /// EX-9: what a worker is doing, for a dump; takes no lock.
+    [[nodiscard]] virtual const char* state_name(std::uint32_t worker) const noexcept = 0;
 
 protected:
     ~worker_supply() = default;

@@ -44,8 +44,9 @@ struct sleeper {
     // Set before it sleeps.
     bool last = false;
     sleeper* below = nullptr;  // under the lock of idle_workers
-    bool listed = false;       // under the lock of idle_workers
-    bool left_time = false;    // was the timekeeper when it left the list; its own afterwards
+    // Written under the lock of idle_workers; others look at it.
+    port::atomic<std::uint32_t> listed{0};
+    bool left_time = false;  // was the timekeeper when it left the list; its own afterwards
 };
 
 class idle_workers {
@@ -111,9 +112,9 @@ public:
         const port::lock_guard held(mutex_);
         watcher_ = nullptr;
     }
-    [[nodiscard]] bool asleep(const sleeper& s) noexcept {
-        const port::lock_guard held(mutex_);
-        return s.listed;
+    /// A look.
+    [[nodiscard]] static bool asleep(const sleeper& s) noexcept {
+        return s.listed.load(std::memory_order_relaxed) != 0;
     }
 
     /// Wakes everybody; for shutting down.
