@@ -76,8 +76,8 @@ def witness(row):
 
 array("witness", "witness_row", [witness(r) for r in vectors["witness_hash_baseline"]])
 # the later layout, which has four fields more; the other twelve are not said there (see docs/determinism.md)
-out.append("struct later_witness_row { std::uint64_t ready_stall, timed_stall, inversions; std::uint8_t gap; bool holds; "
-           "std::uint64_t hash; };")
+out.append("struct later_witness_row { std::uint64_t ready_stall, timed_stall, inversions; std::uint8_t gap; "
+           "bool holds; std::uint64_t hash; };")
 array("later_witness", "later_witness_row",
       [f"{{{r['ready_stall']}, {r['timed_stall']}, {r['inversions']}, {r['gap']}, "
        f"{'true' if r['holds'] else 'false'}, {number(r['hash']):#x}u}}"

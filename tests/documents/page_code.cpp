@@ -130,8 +130,8 @@ int use_wheel() {
         return report(made.error());
     tactus::timer_wheel& wheel = *made;
 
-    auto timer = wheel.insert(clock.now(), 30_ms, payload);     // expected<timer_handle, timer_error>
-    auto moved = wheel.reschedule(*timer, clock.now(), 50_ms);  // expected<void, timer_error>
+    auto timer = wheel.insert(clock.now(), 30_ms, payload);     // expected<timer_handle, ...>
+    auto moved = wheel.reschedule(*timer, clock.now(), 50_ms);  // expected<void, ...>
     bool stopped = wheel.cancel(*timer);                        // true, and false ever after
     auto next = wheel.next_deadline();                          // when to call advance again
     wheel.advance(clock.now(), [](const tactus::expired_timer& t) { use(t.payload); });

@@ -5,10 +5,10 @@
 
 #include "duration_text.hpp"
 
+#include <tactus/mailbox/mailbox_gate.hpp>
+
 #include <array>
 #include <cstdint>
-
-#include <tactus/mailbox/mailbox_gate.hpp>
 
 namespace tactus::inline v0::config {
 
