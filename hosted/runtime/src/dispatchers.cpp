@@ -77,6 +77,11 @@ struct dispatchers::state {
         return nullptr;
     }
 
+    [[nodiscard]] dispatcher_handle::entry::surroundings surroundings() {
+        const dispatch_rules rules = how.names != nullptr ? how.names->rules() : dispatch_rules{};
+        return {how.system_name, how.events, &keeper, rules.executor_retries};
+    }
+
     actor_scheduler& system;
     options how;
     mutable std::mutex mutex;
@@ -116,9 +121,7 @@ dispatchers::dispatchers(actor_scheduler& system, options o, const dispatcher_se
     TACTUS_CHECK(1, grows(c.executor));
     TACTUS_CHECK(3, system.worker_count() == c.max_workers);
     auto made = std::make_unique<dispatcher_handle::entry>(
-        system, *system.dispatcher_at(0), first, c,
-        dispatcher_handle::entry::surroundings{state_->how.system_name, state_->how.events,
-                                               &state_->keeper});
+        system, *system.dispatcher_at(0), first, c, state_->surroundings());
     state_->keeper.add(*made);
     const std::lock_guard held(state_->mutex);
     state_->entries.push_back(std::move(made));
@@ -204,9 +207,7 @@ std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispat
         return refused(state_->system.phase() == system_phase::running ? kind::too_many_dispatchers
                                                                        : kind::shutting_down);
     state_->entries.push_back(std::make_unique<dispatcher_handle::entry>(
-        state_->system, **made, e, c,
-        dispatcher_handle::entry::surroundings{state_->how.system_name, state_->how.events,
-                                               &state_->keeper}));
+        state_->system, **made, e, c, state_->surroundings()));
     dispatcher_handle::entry& added = *state_->entries.back();
     state_->keeper.add(added);
     return dispatcher_handle(**made, added);
