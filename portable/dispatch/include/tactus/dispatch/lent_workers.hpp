@@ -48,7 +48,7 @@ public:
     /// mailboxes wait meanwhile.
     virtual void dispatcher_backpressure(const dispatcher& where, std::uint32_t waiting,
                                          bool engaged) noexcept = 0;
-    /// EX-5: work has waited for starvation_deadline; again after as long, if some of it still does.
+    /// EX-5: work has waited for starvation_deadline; again after as long, if some still does.
     virtual void dispatcher_starved(const dispatcher& where, const starvation& what) noexcept {
         (void)where;
         (void)what;
