@@ -12,10 +12,10 @@
 namespace tactus::inline v0::runtime {
 namespace {
 
-duration half(duration d) {
+/// EX-4: nobody is looked at more often.
+duration at_least_a_ms(duration d) {
     const duration least = duration::from_ms(1);
-    const duration h = duration::from_ns(d.ns() / 2);
-    return h < least ? least : h;
+    return d < least ? least : d;
 }
 instant earlier(instant a, instant b) {
     return b < a ? b : a;
@@ -47,10 +47,12 @@ dispatcher_handle::entry::entry(actor_scheduler& system, dispatcher& where,
         break;
     case executor_kind::calling_thread:
     case executor_kind::foreign:
-        lent_.emplace(
-            system, where,
-            kind_ == executor_kind::foreign ? *e.foreign : static_cast<executor&>(here_),
-            lent_workers::options{.memory = &memory_, .events = in.events, .parked = in.keeper});
+        lent_.emplace(system, where,
+                      kind_ == executor_kind::foreign ? *e.foreign : static_cast<executor&>(here_),
+                      lent_workers::options{.memory = &memory_,
+                                            .events = in.events,
+                                            .parked = in.keeper,
+                                            .retries = in.retries});
         break;
     case executor_kind::inline_tick:
         break;
@@ -145,7 +147,7 @@ instant dispatcher_handle::entry::watch_starvation(instant now, const limits& l)
     // Nobody looks while everybody sleeps.
     if (order.idle().watch(keeper_, sleepers_when_idle()))
         return instant::never();
-    return now + half(l.starvation_deadline);
+    return now + at_least_a_ms(duration::from_ns(l.starvation_deadline.ns() / 2));
 }
 
 instant dispatcher_handle::entry::watch_inhabitants(instant now, const limits& l, bool moved) {
@@ -177,7 +179,7 @@ instant dispatcher_handle::entry::watch_inhabitants(instant now, const limits& l
         threads_->rest();
         return rests_by_;
     }
-    return deserted_at_ + l.shutdown_timeout;
+    return deserted_at_ + at_least_a_ms(l.shutdown_timeout);
 }
 
 std::uint32_t dispatcher_handle::entry::sleepers_when_idle() const {
@@ -227,8 +229,9 @@ void dispatcher_handle::entry::stop() {
     where_.order().idle().unwatch();
     if (threads_)
         threads_->stop();
-    if (lent_ && !lent_->stop())
-        (void)wait_until(std::chrono::nanoseconds::max(), [this] { return lent_->stopped(); });
+    // Again and again: who was about to submit one may do so after the first look.
+    if (lent_)
+        (void)wait_until(std::chrono::nanoseconds::max(), [this] { return lent_->stop(); });
 }
 
 }  // namespace tactus::inline v0::runtime

@@ -37,6 +37,7 @@ public:
         const std::string& system_name;
         dispatcher_events* events;
         housekeeper* keeper;
+        std::uint32_t retries;  // after a foreign executor's first refusal
     };
     entry(actor_scheduler& system, dispatcher& where, const dispatcher_setup& e,
           const dispatcher_config& resolved, const surroundings& in);

@@ -35,7 +35,7 @@ bool runs_one_at_a_time(executor_kind kind) {
 const char* name_of(dispatcher_error::kind what) noexcept {
     static constexpr const char* names[] = {
         "unknown_dispatcher",   "duplicate_dispatcher", "executor_missing", "executor_unfit",
-        "too_many_dispatchers", "shutting_down",        "threads_refused"};
+        "too_many_dispatchers", "shutting_down",        "threads_refused",  "id_refused"};
     return names[static_cast<std::size_t>(what)];
 }
 
@@ -48,6 +48,7 @@ std::string dispatcher_error::text() const {
         "as many dispatchers as a system may have, and no room",
         "the system is shutting down, and takes no dispatcher",
         "the operating system refuses the threads of dispatcher",
+        "the resolver refuses the id of dispatcher",
     };
     std::string text = texts[static_cast<std::size_t>(what)];
     text += " '";
@@ -75,6 +76,19 @@ struct dispatchers::state {
                 return e.get();
         }
         return nullptr;
+    }
+
+    [[nodiscard]] dispatcher_handle::entry::surroundings surroundings() {
+        const dispatch_rules rules = how.names != nullptr ? how.names->rules() : dispatch_rules{};
+        return {how.system_name, how.events, &keeper, rules.executor_retries};
+    }
+    /// What the resolver knows of an id, which it does from now on.
+    [[nodiscard]] resolver::result<const dispatcher_entry*> enter(std::string_view id,
+                                                                  const dispatcher_config& c) {
+        const auto entered = how.names->add_dispatcher(id, c);
+        if (!entered && entered.error().what() != resolve_error::kind::duplicate)
+            return std::unexpected(entered.error());
+        return how.names->resolve_dispatcher(id);
     }
 
     actor_scheduler& system;
@@ -115,10 +129,8 @@ dispatchers::dispatchers(actor_scheduler& system, options o, const dispatcher_se
     const dispatcher_config c = resolved(first.config);
     TACTUS_CHECK(1, grows(c.executor));
     TACTUS_CHECK(3, system.worker_count() == c.max_workers);
-    auto made = std::make_unique<dispatcher_handle::entry>(
-        system, *system.dispatcher_at(0), first, c,
-        dispatcher_handle::entry::surroundings{state_->how.system_name, state_->how.events,
-                                               &state_->keeper});
+    auto made = std::make_unique<dispatcher_handle::entry>(system, *system.dispatcher_at(0), first,
+                                                           c, state_->surroundings());
     state_->keeper.add(*made);
     const std::lock_guard held(state_->mutex);
     state_->entries.push_back(std::move(made));
@@ -139,12 +151,14 @@ std::expected<dispatcher_handle, dispatcher_error> dispatchers::find(std::string
         if (dispatcher_handle::entry* e = state_->find(id))
             return dispatcher_handle(e->where(), *e);
     }
+    dispatcher_error unknown{dispatcher_error::kind::unknown_dispatcher, std::string(id)};
     if (state_->how.names != nullptr) {
-        if (const auto e = state_->how.names->resolve_dispatcher(id))
+        const auto e = state_->how.names->resolve_dispatcher(id);
+        if (e)
             return made_for(**e);
+        unknown.detail = e.error().text();
     }
-    return std::unexpected(
-        dispatcher_error{dispatcher_error::kind::unknown_dispatcher, std::string(id)});
+    return std::unexpected(std::move(unknown));
 }
 
 std::expected<dispatcher_handle, dispatcher_error> dispatchers::made_for(
@@ -181,7 +195,7 @@ std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispat
         return std::unexpected(dispatcher_error{what, std::string(e.id), std::move(detail)});
     };
     using kind = dispatcher_error::kind;
-    const dispatcher_config c = resolved(e.config);
+    dispatcher_config c = resolved(e.config);
     if (c.executor == executor_kind::foreign && e.foreign == nullptr)
         return refused(kind::executor_missing);
     if (runs_one_at_a_time(c.executor) && c.max_workers != 1)
@@ -193,6 +207,13 @@ std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispat
     const std::lock_guard held(state_->mutex);
     if (state_->find(e.id) != nullptr)
         return refused(kind::duplicate_dispatcher);
+    if (state_->how.names != nullptr) {
+        const auto known = state_->enter(e.id, e.config);
+        if (!known)
+            return refused(kind::id_refused, std::string(known.error().text()));
+        if (!c.throughput)
+            c.throughput = (*known)->config().throughput;
+    }
     auto made =
         state_->system.add_dispatcher({.worker_count = c.max_workers,
                                        .shared_queue = c.executor == executor_kind::thread_pool,
@@ -204,9 +225,7 @@ std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispat
         return refused(state_->system.phase() == system_phase::running ? kind::too_many_dispatchers
                                                                        : kind::shutting_down);
     state_->entries.push_back(std::make_unique<dispatcher_handle::entry>(
-        state_->system, **made, e, c,
-        dispatcher_handle::entry::surroundings{state_->how.system_name, state_->how.events,
-                                               &state_->keeper}));
+        state_->system, **made, e, c, state_->surroundings()));
     dispatcher_handle::entry& added = *state_->entries.back();
     state_->keeper.add(added);
     return dispatcher_handle(**made, added);

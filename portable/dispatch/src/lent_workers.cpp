@@ -17,7 +17,8 @@ lent_workers::lent_workers(actor_scheduler& system, dispatcher& what, executor& 
       to_(to),
       memory_(*o.memory),
       events_(o.events),
-      on_park_(o.parked) {
+      on_park_(o.parked),
+      attempts_max_(o.retries + 1) {
     const std::uint32_t count = what.worker_count();
     lents_ = static_cast<lent*>(memory_.allocate(count * sizeof(lent), alignof(lent)));
     TACTUS_CHECK(1, lents_ != nullptr);
@@ -49,16 +50,15 @@ void lent_workers::lent::wake() noexcept {
 
 void lent_workers::submit(lent& l) noexcept {
     if (stopping_.load(std::memory_order_relaxed) == 0) {
-        for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+        for (unsigned attempt = 0; attempt < attempts_max_; ++attempt) {
             if (to_.submit(l, {}))
                 return;
-            rejected_.fetch_add(1, std::memory_order_relaxed);  // a count
         }
-        to_.notify_rejected(l, attempts_max);
+        to_.notify_rejected(l, attempts_max_);
         system_.measures().executor_rejected();
         if (events_ != nullptr)
             events_->executor_rejected(
-                what_, {what_.order().first_waiting(), attempts_max, to_.rejection_cause()});
+                what_, {what_.order().first_waiting(), attempts_max_, to_.rejection_cause()});
     }
     park(l);
 }

@@ -3,6 +3,7 @@
 // Goal: dispatchers by id: made, found, kept alive and ended (DR-3, DR-5, EX-6, EX-9, CO-5).
 #include <tactus/runtime/dispatchers.hpp>
 
+#include <tactus/runtime/calling_thread.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 
 #include <gtest/gtest.h>
@@ -187,6 +188,48 @@ TEST(dispatchers, DR_3_dispatchers_of_the_resolver_are_made_when_needed) {
     ASSERT_TRUE(where) << text_of(where.error());
     EXPECT_EQ(where->dispatcher, 1u);
     EXPECT_EQ(thread_of(rig.system, where->dispatcher), "tactus-io-0");
+}
+
+// DR-1, DR-3: one that is added is known to the resolver, with its rules; a foreign one that the
+// resolver knew is entered once. Why an id is not found is said.
+TEST(dispatchers, DR_3_added_dispatchers_are_known_to_the_resolver) {
+    runtime::heap_memory heap;
+    resolver names({.memory = &heap, .rules = dispatch_rules::of(system_preset::pekko)});
+    ASSERT_TRUE(names.add_dispatcher("app.foreign", config(executor_kind::foreign)));
+    ASSERT_TRUE(names.add_alias("app.files", "io"));
+    ASSERT_TRUE(names.add_alias("a", "b"));
+    ASSERT_TRUE(names.add_alias("b", "a"));
+    runtime::calling_thread here;
+    dispatchers_rig rig({.workers = 1}, {}, "tactus", &names);
+    const auto io = rig.all->add({.id = "io", .config = config(executor_kind::thread_pool)});
+    ASSERT_TRUE(io);
+    EXPECT_EQ(io->where().throughput(), 5u);  // the preset's
+    for (const std::string_view id : {"io", "app.files"}) {
+        const auto where = rig.all->place({.choice = spawn_choice().with_dispatcher(id).where()});
+        ASSERT_TRUE(where) << text_of(where.error());
+        EXPECT_EQ(where->dispatcher, io->number());
+    }
+    dispatcher_config own = config(executor_kind::foreign);
+    own.throughput = 7;
+    const auto foreign = rig.all->add({.id = "app.foreign", .config = own, .foreign = &here});
+    ASSERT_TRUE(foreign);
+    EXPECT_EQ(foreign->where().throughput(), 7u);
+    EXPECT_EQ(rig.all->find("app.foreign")->number(), foreign->number());
+    EXPECT_EQ(rig.all->add({.id = "io", .config = config(executor_kind::thread_pool)}).error().what,
+              dispatcher_error::kind::duplicate_dispatcher);
+
+    const auto loop = rig.all->find("a");
+    ASSERT_FALSE(loop);
+    EXPECT_EQ(loop.error().what, dispatcher_error::kind::unknown_dispatcher);
+    EXPECT_EQ(loop.error().text().find(
+                  "there is no dispatcher 'a': more than 20 aliases, possibly a loop: a -> b"),
+              0u)
+        << loop.error().text();
+    const auto taken = rig.all->add({.id = "b", .config = config(executor_kind::thread_pool)});
+    ASSERT_FALSE(taken);
+    EXPECT_EQ(taken.error().what, dispatcher_error::kind::id_refused);
+    EXPECT_EQ(taken.error().text().find("the resolver refuses the id of dispatcher 'b': "), 0u);
+    EXPECT_STREQ(name_of(dispatcher_error::kind::id_refused), "id_refused");
 }
 
 // DR-4: what props say about dispatcher, mailbox, priority and deadline reaches the actor.

@@ -12,7 +12,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -44,6 +46,12 @@ bool soon(Condition&& condition) {
         std::this_thread::sleep_for(50us);
     }
     return true;
+}
+
+double processor_seconds() {
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
 }
 
 std::uint64_t mapped_bytes() {
@@ -245,4 +253,32 @@ TEST(housekeeping, EX_6_threads_refused_later_are_told_and_tried_again) {
     EXPECT_EQ(told.threads, 0u);
     EXPECT_EQ(told.where, d->number());
     EXPECT_TRUE(soon([&] { return d->report().threads == 0; }));  // and rests again
+}
+
+// EX-4: the shortest and the longest timeout there is are waited for, too.
+TEST(housekeeping, EX_4_no_timeout_makes_it_spin) {
+    const duration longest = duration::from_ns(std::numeric_limits<std::int64_t>::max() - 1);
+    struct row {
+        duration shutdown;
+        duration starvation;
+    };
+    for (const row& r : {row{duration::zero(), longest}, row{longest, duration::max()},
+                         row{duration::max(), duration::zero()}}) {
+        dispatchers_rig rig({.workers = 1, .starvation_deadline = duration::max()});
+        const auto d = rig.all->add({.id = "x",
+                                     .config = {.workers = 1,
+                                                .starvation_deadline = r.starvation,
+                                                .shutdown_timeout = r.shutdown}});
+        ASSERT_TRUE(d);
+        std::atomic<bool> entered{false};
+        task_of t([&] {
+            entered = true;
+            std::this_thread::sleep_for(700ms);
+        });
+        ASSERT_TRUE(d->execute(t));
+        ASSERT_TRUE(soon([&] { return entered.load(); }));
+        const double before = processor_seconds();
+        std::this_thread::sleep_for(500ms);
+        EXPECT_LT(processor_seconds() - before, 0.1) << r.shutdown.ns();
+    }
 }

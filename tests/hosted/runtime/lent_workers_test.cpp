@@ -4,6 +4,8 @@
 // EX-8, TC-M34).
 #include <tactus/dispatch/lent_workers.hpp>
 
+#include <tactus/runtime/heap_memory.hpp>
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,6 +13,7 @@
 #include <cstdint>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <tactus/base/det_rng.hpp>
@@ -113,6 +116,23 @@ TEST(lent_workers, TC_M34_three_submissions_then_it_waits_for_the_next_send) {
     EXPECT_EQ(count.load(), 4u);
 }
 
+// EX-1, SC-26: how often it is tried is a rule; by the rules of pekko it is tried once more.
+TEST(lent_workers, SC_26_the_rules_say_how_often_it_is_tried) {
+    runtime::heap_memory heap;
+    resolver names({.memory = &heap, .rules = dispatch_rules::of(system_preset::pekko)});
+    moody on;
+    on.accepts = false;
+    std::atomic<std::uint64_t> count{0};
+    dispatchers_rig rig({.workers = 1}, {}, "tactus", &names);
+    const auto d = *rig.all->add(
+        {.id = "f", .config = {.executor = executor_kind::foreign, .workers = 1}, .foreign = &on});
+    actor_scheduler::tell(*rig.system.spawn<counting_actor>({.dispatcher = d.number()}, &count), 1);
+    EXPECT_EQ(on.submits.load(), 2u);
+    EXPECT_EQ(on.told.load(), 2u);
+    ASSERT_EQ(rig.events.rejection_count(), 1u);
+    EXPECT_EQ(rig.events.rejections[0].attempts, 2u);
+}
+
 // EX-1: without another send it is tried again after 50 ms.
 TEST(lent_workers, EX_1_it_is_retried_after_a_time) {
     std::atomic<std::uint64_t> count{0};
@@ -206,6 +226,64 @@ TEST(lent_workers, CO_5_what_waits_in_the_executor_is_taken_back) {
     EXPECT_FALSE(rig.all->shut_down(10ms));
     EXPECT_EQ(rig.system.live_count(), 0u);
     EXPECT_FALSE(on.run_one());
+}
+
+// CO-5: one that is being submitted while everything ends is taken back, too.
+TEST(lent_workers, CO_5_what_is_submitted_after_the_withdrawal_is_taken_back) {
+    class slow final : public executor {
+    public:
+        [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
+            entered = true;
+            (void)until([&] { return looks.load() != 0; });
+            const std::lock_guard held(mutex_);
+            waits_ = &t;
+            return true;
+        }
+        void notify_rejected(task&, unsigned) noexcept override {}
+        [[nodiscard]] bool withdraw(task& t) noexcept override {
+            const std::lock_guard held(mutex_);
+            const bool was = waits_ == &t;
+            if (was)
+                waits_ = nullptr;
+            ++looks;
+            return was;
+        }
+        void run() {
+            task* t = nullptr;
+            {
+                const std::lock_guard held(mutex_);
+                t = std::exchange(waits_, nullptr);
+            }
+            if (t != nullptr)
+                (void)t->run();
+        }
+
+        std::atomic<bool> entered{false};
+        std::atomic<unsigned> looks{0};
+
+    private:
+        std::mutex mutex_;
+        task* waits_ = nullptr;
+    };
+    std::atomic<std::uint64_t> count{0};
+    slow on;
+    lent_rig rig(on);
+    const mailbox_index a = rig.spawn(count);
+    std::thread sends([&] { actor_scheduler::tell(a, 1); });
+    ASSERT_TRUE(until([&] { return on.entered.load(); }));
+    std::atomic<bool> ended{false};
+    std::thread ends([&] {
+        rig.all->force_stop();
+        ended = true;
+    });
+    sends.join();
+    const auto limit = std::chrono::steady_clock::now() + 10s;
+    while (!ended && std::chrono::steady_clock::now() < limit)
+        std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(ended.load());
+    if (!ended)
+        on.run();
+    ends.join();
 }
 
 // EX-8: an executor that rejects at random, under load, on three threads: conservation is exact.

@@ -44,10 +44,11 @@ struct dispatcher_error {
         too_many_dispatchers,
         shutting_down,
         threads_refused,  // the system gives no threads as `threads` wants them
+        id_refused,       // the resolver does not take the id
     };
     kind what;
     std::string id;
-    std::string detail = {};  // what the system said, if it was asked
+    std::string detail = {};  // what the system or the resolver said, if it was asked
     /// One line for people, with the id.
     [[nodiscard]] std::string text() const;
 };
@@ -113,7 +114,8 @@ public:
         std::string system_name = "tactus";
         dispatcher_events* events = nullptr;  // outlives this
         // Ids, aliases, deployments and requirements; a dispatcher it knows is made when it is
-        // first needed. Outlives this. Null: there is what was added.
+        // first needed, and one that is added is known to it. Its rules say how often foreign
+        // executors are tried. Outlives this. Null: there is what was added.
         resolver* names = nullptr;
     };
     /// EX-9: what the configuration says, with the defaults filled in.
@@ -130,7 +132,8 @@ public:
     dispatchers(const dispatchers&) = delete;
     dispatchers& operator=(const dispatchers&) = delete;
 
-    /// DR-5: while running, too.
+    /// DR-5: while running, too. The resolver, if there is one, knows it from then on; one that it
+    /// knew gets what is said here, and the throughput said there if none is said here.
     [[nodiscard]] std::expected<dispatcher_handle, dispatcher_error> add(const dispatcher_setup& e);
     /// By id, or alias; one the resolver knows is made now, if it was not.
     [[nodiscard]] std::expected<dispatcher_handle, dispatcher_error> find(std::string_view id);

@@ -21,7 +21,8 @@ using submit_hints = lane_place;
 class executor {
 public:
     /// Runs the task once, soon, on one of its threads. False: rejected, and the task is still the
-    /// caller's. Callable from any thread; never runs the task inside this call.
+    /// caller's. Callable from any thread. Runs nothing inside this call, except where that is what
+    /// the executor is for (runtime::calling_thread): so hold no lock that a task may need.
     [[nodiscard]] virtual bool submit(task& t, const submit_hints& hints) noexcept = 0;
     /// A task was rejected `attempts` times, and whoever submitted it gave up for now.
     virtual void notify_rejected(task& t, unsigned attempts) noexcept = 0;

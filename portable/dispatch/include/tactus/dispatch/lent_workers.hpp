@@ -9,7 +9,7 @@
 //   resting    nothing to do                       wake -> submitted, or parked
 //   submitted  the executor has the task           run -> running
 //   running    a thread of the executor is in it   -> resting, submitted or parked
-//   parked     the executor refused three times    next work, or retry() -> submitted
+//   parked     the executor refused each attempt   next work, or retry() -> submitted
 //
 // What is ready waits in the lanes, in order, whatever the executor does: nothing is stranded, and
 // mailboxes can be closed. While a worker is parked, work that is made wakes it as if it rested,
@@ -48,7 +48,7 @@ public:
     /// mailboxes wait meanwhile.
     virtual void dispatcher_backpressure(const dispatcher& where, std::uint32_t waiting,
                                          bool engaged) noexcept = 0;
-    /// EX-5: work has waited for starvation_deadline; again after as long, if some of it still does.
+    /// EX-5: work has waited for starvation_deadline; again after as long, if some still does.
     virtual void dispatcher_starved(const dispatcher& where, const starvation& what) noexcept {
         (void)where;
         (void)what;
@@ -66,13 +66,13 @@ protected:
 
 class lent_workers {
 public:
-    static constexpr unsigned attempts_max = 3;     // EX-1
     static constexpr std::uint32_t turns_max = 64;  // mailboxes run before the executor gets a turn
 
     struct options {
         memory_source* memory = nullptr;
         dispatcher_events* events = nullptr;  // null: nobody is told
         waker* parked = nullptr;              // called when one was parked: retry() is due in 50 ms
+        unsigned retries = 2;                 // EX-1: after the executor's first refusal
     };
     /// Requires: nobody else runs the dispatcher's workers. Both outlive this.
     lent_workers(actor_scheduler& system, dispatcher& what, executor& to,
@@ -90,12 +90,9 @@ public:
     /// known to accept again.
     void retry() noexcept;
     [[nodiscard]] std::uint32_t parked_count() const noexcept { return what_.parked(); }
-    /// Submissions that were refused.
-    [[nodiscard]] std::uint32_t rejected_count() const noexcept {
-        return rejected_.load(std::memory_order_relaxed);
-    }
     /// Nothing is submitted any more, and what waits is taken back where the executor can; a task
-    /// that still runs ends at its next turn. True when none runs or is submitted.
+    /// that still runs ends at its next turn. True when none runs or is submitted; otherwise to be
+    /// called again, since one that was being submitted may have come after the look.
     [[nodiscard]] bool stop() noexcept;
     [[nodiscard]] bool stopped() const noexcept { return active_.load(ended.acquire()) == 0; }
 
@@ -131,12 +128,12 @@ private:
     memory_source& memory_;
     dispatcher_events* events_;
     waker* on_park_;
+    unsigned attempts_max_;
     lent* lents_ = nullptr;
     port::atomic<std::uint32_t> stopping_{0};
     // "ended": what a task did happens before stopped() says so.
     static constexpr port::edge ended{"lent-ended"};
     port::atomic<std::uint32_t> active_{0};  // submitted or running
-    port::atomic<std::uint32_t> rejected_{0};
 };
 
 }  // namespace tactus::inline v0
