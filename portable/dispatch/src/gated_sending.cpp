@@ -14,6 +14,23 @@
 
 namespace tactus::inline v0 {
 
+envelope* actor_scheduler::enter_gate(worker& w, slot& s, mailbox_index to) noexcept {
+    mailbox_block* block = s.gated();
+    if (block == nullptr || s.generation() != to.generation ||
+        s.deadline_us.load(std::memory_order_relaxed) != 0)
+        return nullptr;
+    envelope* e = w.envelopes_.take();
+    if (e == nullptr)
+        return nullptr;
+    if (block->gate().enter(to.generation) == mailbox_gate::entry::entered) [[likely]] {
+        warn_of_pressure(*block, to);
+        return e;
+    }
+    e->tag.write(0);
+    w.envelopes_.give(*e);
+    return nullptr;
+}
+
 bool actor_scheduler::looks_full(worker* w, slot& s, mailbox_block& block) noexcept {
     const mailbox_gate& gate = block.gate();
     const auto full = [&gate] {

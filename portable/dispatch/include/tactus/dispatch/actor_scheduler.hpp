@@ -175,7 +175,12 @@ public:
             if (number < slot_limit_.load(slots_made.acquire()) && !watched_ && o.deadline == 0)
                 [[likely]] {
                 slot& s = w.slot_base_[number];
-                envelope* e = s.plain_generation() == to.generation ? w.envelopes_.take() : nullptr;
+                const std::uint32_t life = s.plain_generation();
+                envelope* e = nullptr;
+                if (life == to.generation) [[likely]]
+                    e = w.envelopes_.take();
+                else if (life == mailbox::is_gated)
+                    e = enter_gate(w, s, to);
                 if (e != nullptr) [[likely]] {
                     e->fill<type>(std::forward<M>(message), o.sender, to.generation);
                     if (w.lanes_.count_send()) [[unlikely]]
@@ -428,6 +433,8 @@ private:
     [[nodiscard]] sent push_gated(worker* w, slot& s, mailbox_block& block, envelope& e,
                                   mailbox_index to) noexcept;
     /// Nothing would be gained by filling an envelope.
+    /// The short way through a gate: a credit and an envelope; or nothing, and neither.
+    [[nodiscard]] envelope* enter_gate(worker& w, slot& s, mailbox_index to) noexcept;
     [[nodiscard]] static bool looks_full(worker* w, slot& s, mailbox_block& block) noexcept;
     [[nodiscard]] bool loses_newest(mailbox_index to) const noexcept;
     /// MB-11: pool_exhausted, and the event when a second has passed since the last.
