@@ -344,6 +344,8 @@ TEST(bounded_mailbox, MB3_TC_M11_a_full_deque_takes_nothing_in_front_and_evicts_
         EXPECT_EQ(rig.events.letters, 0u);
     }
 }
+// TC-M29: what a stash puts back: a recoverable error, and the messages are still there; nothing is
+// no error. The stash that is built on it is the actors'.
 TEST(bounded_mailbox, MB7_a_kind_without_a_front_refuses_a_batch_and_loses_nothing) {
     for (const mailbox_kind k : {mailbox_kind::fifo, mailbox_kind::priority,
                                  mailbox_kind::stable_priority, mailbox_kind::control_aware}) {
