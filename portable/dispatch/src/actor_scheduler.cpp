@@ -281,6 +281,19 @@ bool actor_scheduler::send_system(mailbox_index to, system_kind kind, mailbox_in
 
 // ---- spawning and ending
 
+namespace {
+
+/// Whole microseconds, rounded up; as many as a word holds.
+std::uint32_t rounded_us(duration d) noexcept {
+    constexpr std::int64_t max = std::numeric_limits<std::uint32_t>::max();
+    if (d <= duration::zero())
+        return 0;
+    const std::int64_t us = (d.ns() - 1) / 1'000 + 1;
+    return static_cast<std::uint32_t>(us < max ? us : max);
+}
+
+}  // namespace
+
 std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& acts,
                                                                const spawn_options& o,
                                                                worker* w) noexcept {
@@ -314,12 +327,7 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
         return std::unexpected(*refused);
     }
     s->set_behaviour(&acts);
-    const std::int64_t us = time_ != nullptr ? o.deadline.ns() / 1'000 : 0;
-    constexpr std::int64_t us_max = std::numeric_limits<std::uint32_t>::max();
-    s->deadline_us.store(us <= 0 ? (o.deadline > duration::zero() && time_ != nullptr ? 1U : 0U)
-                         : us < us_max ? static_cast<std::uint32_t>(us)
-                                       : static_cast<std::uint32_t>(us_max),
-                         std::memory_order_relaxed);  // ordered by opening the mailbox
+    s->set_deadline_us(time_ != nullptr ? rounded_us(o.deadline) : 0);
     s->set_traits(o.priority, true, static_cast<std::uint8_t>(o.dispatcher));
     return s;
 }

@@ -16,8 +16,7 @@ namespace tactus::inline v0 {
 
 envelope* actor_scheduler::enter_gate(worker& w, slot& s, mailbox_index to) noexcept {
     mailbox_block* block = s.gated();
-    if (block == nullptr || s.generation() != to.generation ||
-        s.deadline_us.load(std::memory_order_relaxed) != 0)
+    if (block == nullptr || s.generation() != to.generation || s.deadline_us() != 0)
         return nullptr;
     envelope* e = w.envelopes_.take();
     if (e == nullptr)

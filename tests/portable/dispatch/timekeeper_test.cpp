@@ -11,6 +11,7 @@
 #include "lane_rig.hpp"
 #include "portable_test.hpp"
 
+using tactus::duration;
 using tactus::idle_workers;
 using tactus::instant;
 using tactus::sleeper;
@@ -282,4 +283,19 @@ TEST(timekeeper, parity_does_not_run_timers_a_second_time_before_there_is_nothin
     timers.at = time.at;
     EXPECT_TRUE(rig.idle());
     EXPECT_EQ(timers.runs, 0u);  // a clock that is read every 64th step
+}
+
+// LN-9, TC-F12: a missed deadline counts where nobody listens, too.
+TEST(timekeeper, a_missed_deadline_counts_without_events) {
+    tactus::manual_clock time{duration::from_ns(1)};
+    tactus_test::lane_rig rig({.time = &time});
+    static tactus::envelope e;
+    EXPECT_TRUE(e.emplace<int>(7, nullptr, tactus::envelope::has_deadline));
+    e.set_deadline(500);
+    EXPECT_TRUE(rig.at(3).enqueue(e) == tactus::enqueued::submit);
+    rig.order().submit(rig.at(3), nullptr, {tactus::lane::timed, tactus::default_priority, 500});
+    time.advance(duration::from_ns(1'000));
+    EXPECT_EQ(rig.order().next(rig.worker()), &rig.at(3));
+    EXPECT_EQ(rig.order().deadline_misses(), 1u);
+    EXPECT_EQ(rig.at(3).next_user(), &e);
 }

@@ -574,13 +574,11 @@ private:
     }
     /// LN-8. The first look is at what senders read anyway.
     [[nodiscard]] static bool gives_deadlines(const slot& s, std::uint32_t generation) noexcept {
-        return s.plain_generation() != generation &&
-               s.deadline_us.load(std::memory_order_relaxed) != 0;
+        return s.plain_generation() != generation && s.deadline_us() != 0;
     }
     /// When a message sent now to an actor that gives deadlines is due.
     [[nodiscard]] std::int64_t due_of(const slot& s) const noexcept {
-        const std::uint32_t us = s.deadline_us.load(std::memory_order_relaxed);
-        return static_cast<std::int64_t>(time_->now().ns()) + std::int64_t{us} * 1'000;
+        return static_cast<std::int64_t>(time_->now().ns()) + std::int64_t{s.deadline_us()} * 1'000;
     }
     /// Counts a message about to be pushed. True: uncount_send, should that fail.
     [[nodiscard]] bool count_send(worker* w, envelope& e, bool has_room) noexcept {

@@ -55,7 +55,7 @@ public:
     }
     /// Opens a slot that was taken: from now on its index finds it.
     mailbox_index open(slot& s, bool scheduled) noexcept {
-        s.open(next_life_of(s), scheduled, s.deadline_us.load(std::memory_order_relaxed) != 0);
+        s.open(next_life_of(s), scheduled);
         return index_of(s);
     }
 

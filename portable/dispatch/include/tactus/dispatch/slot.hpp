@@ -99,9 +99,6 @@ public:
     newest_first held;       // continuations that wait for supervision, or for the next run
     oldest_first unhandled;  // system messages taken when the actor was closed
     bool waits = false;      // for a signal, a time or room; see suspensions
-    /// LN-8: how much later than sending its messages are due, in microseconds; set before it is
-    /// opened. Read where plain_generation() says so: a guess, as that is.
-    port::atomic<std::uint32_t> deadline_us{0};
     /// Continuations are left for another run, and nothing holds them back.
     [[nodiscard]] bool owes_continuations() const noexcept {
         return !held.empty() && state().suspend_count(suspension::supervision) == 0 &&

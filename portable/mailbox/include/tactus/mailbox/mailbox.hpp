@@ -68,6 +68,14 @@ public:
     }
     static constexpr std::uint32_t is_gated = 0xffff'ffff;       // bounded: there is a gate
     static constexpr std::uint32_t has_deadlines = 0xffff'fffe;  // what it is sent gets a deadline
+    /// LN-8: how much later than sending its messages are due, in microseconds; 0: they have no
+    /// deadline. Set before it is opened; for others a guess, as the generation is.
+    [[nodiscard]] std::uint32_t deadline_us() const noexcept {
+        return deadline_us_.load(std::memory_order_relaxed);
+    }
+    void set_deadline_us(std::uint32_t us) noexcept {
+        deadline_us_.store(us, std::memory_order_relaxed);  // ordered by opening the queues
+    }
     /// The gate of a bounded mailbox; nullptr when it has none. A guess, as the generation is: the
     /// gate knows which life it belongs to.
     [[nodiscard]] mailbox_block* gated() const noexcept {
@@ -195,15 +203,15 @@ public:
     }
 
     /// Opens it for a new life. Requires: closed, and the caller is the only one who may open it.
-    void open(std::uint32_t generation, bool scheduled, bool with_deadlines = false) noexcept {
+    void open(std::uint32_t generation, bool scheduled) noexcept {
         batch_ = nullptr;
         batch_count_ = 0;
         kept_.store(0, std::memory_order_relaxed);  // ordered by opening the queues below
         generation_.store(generation, std::memory_order_relaxed);
         const bool bounded = kind_ != nullptr && kind_->options().is_bounded();
-        plain_generation_.store(bounded          ? is_gated
-                                : with_deadlines ? has_deadlines
-                                                 : generation,
+        plain_generation_.store(bounded              ? is_gated
+                                : deadline_us() != 0 ? has_deadlines
+                                                     : generation,
                                 std::memory_order_relaxed);
         state_.open(scheduled, state_word::life_of(generation));
         system_.open();
@@ -277,6 +285,7 @@ private:
     alignas(line) inbox inbox_;
     port::atomic<std::uint32_t> generation_{0};
     port::atomic<std::uint32_t> plain_generation_{0};
+    port::atomic<std::uint32_t> deadline_us_{0};  // see deadline_us
 
 protected:
     // Written before the mailbox is opened, and by its owner. Relaxed: who reads it without having
