@@ -114,7 +114,7 @@ public:
         value_.store(value, std::memory_order_relaxed);
         return *this;
     }
-    operator T() const noexcept { return look(); }
+    operator T() const noexcept { return look(); }  // NOLINT: it stands for its value
     [[nodiscard]] T look() const noexcept { return value_.load(std::memory_order_relaxed); }
 
 private:

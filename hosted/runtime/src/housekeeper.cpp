@@ -82,7 +82,7 @@ void housekeeper::run() {
         state_->called = false;
         instant next = instant::never();
         // They only become more, and outlive this thread.
-        for (std::size_t i = 0; i < state_->charges.size(); ++i) {
+        for (std::size_t i = 0; i < state_->charges.size(); ++i) {  // NOLINT: may grow meanwhile
             housekept* const who = state_->charges[i];
             held.unlock();
             const instant at = who->tend(time.now());

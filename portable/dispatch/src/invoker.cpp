@@ -33,7 +33,7 @@ public:
     [[nodiscard]] bool go_on(std::uint32_t sends) noexcept {
         if (--left_ == 0 || sends > sends_max_) [[unlikely]]
             return false;
-        return !clock_ || in_time();
+        return !clock_ || in_time(*clock_);
     }
     /// At least one user message is handled in every run (IN-2).
     void count_continuations(std::uint32_t n) noexcept { left_ = n < left_ ? left_ - n : 1; }
@@ -46,6 +46,15 @@ public:
     }
 
 private:
+    struct limits {
+        explicit limits(const tactus::clock& of) noexcept : time(of) {}
+        const tactus::clock& time;
+        instant until = instant::never();       // the explicit deadline
+        instant until_long = instant::never();  // of runs beyond share_min
+        std::uint32_t until_look = share_min;   // messages
+        bool always = false;                    // a look after each
+    };
+
     [[gnu::noinline]] void start_clock(const worker& w) noexcept {
         if (w.system_.time_ == nullptr)
             return;
@@ -59,8 +68,7 @@ private:
             c.always = true;
         }
     }
-    [[nodiscard]] [[gnu::noinline]] bool in_time() noexcept {
-        limits& c = *clock_;
+    [[nodiscard]] [[gnu::noinline]] static bool in_time(limits& c) noexcept {
         if (--c.until_look != 0 && !c.always)
             return true;
         const instant now = c.time.now();
@@ -71,15 +79,6 @@ private:
         }
         return now < c.until;
     }
-
-    struct limits {
-        explicit limits(const tactus::clock& of) noexcept : time(of) {}
-        const tactus::clock& time;
-        instant until = instant::never();       // the explicit deadline
-        instant until_long = instant::never();  // of runs beyond share_min
-        std::uint32_t until_look = share_min;   // messages
-        bool always = false;                    // a look after each
-    };
 
     std::uint32_t left_ = share_min;
     std::uint32_t sends_max_ = 0;
