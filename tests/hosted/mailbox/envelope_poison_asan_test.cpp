@@ -39,7 +39,7 @@ TEST(envelope_poison, UP_6_touching_a_freed_payload_is_reported) {
     for (const std::byte& each : kept->bytes)
         EXPECT_TRUE(__asan_address_is_poisoned(&each));
     EXPECT_TRUE(__asan_address_is_poisoned(&e->type));
-    EXPECT_TRUE(__asan_address_is_poisoned(&e->flags));
+    EXPECT_TRUE(__asan_address_is_poisoned(&e->tag));
     const volatile std::byte* first = &kept->bytes[0];
     const volatile std::byte* last = &kept->bytes[envelope::inside_size - 1];
     EXPECT_DEATH((void)*first, "use-after-poison");
