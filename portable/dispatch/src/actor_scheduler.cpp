@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Building, connecting and ending a system; the slow halves of sending and spawning.
+// Building, connecting and ending a system; spawning, and the turns of a worker.
 #include <tactus/dispatch/actor_scheduler.hpp>
 
 #include "made_in.hpp"
+#include "whole_us.hpp"
 
 #include <tactus/dispatch/invoker.hpp>
 
@@ -166,133 +167,7 @@ actor_scheduler::~actor_scheduler() {
     system_table::release(number_, slots_.last_generation());
 }
 
-// ---- sending
-
-sent actor_scheduler::beyond_limit(std::uint32_t number) const noexcept {
-    return number < slots_.constructed_count() ? sent::shutdown : sent::recipient_terminated;
-}
-
-dead_letter_cause actor_scheduler::cause_of(sent why) noexcept {
-    switch (why) {
-    case sent::pool_exhausted:
-        return dead_letter_cause::pool_exhausted;
-    case sent::shutdown:
-        return dead_letter_cause::shutdown;
-    case sent::construction_failed:
-        return dead_letter_cause::construction_failed;
-    case sent::mailbox_full:
-        return dead_letter_cause::mailbox_full;
-    case sent::would_block:
-        return dead_letter_cause::would_block;
-    case sent::timed_out:
-        return dead_letter_cause::mailbox_timeout;
-    default:
-        return dead_letter_cause::recipient_terminated;
-    }
-}
-
-void actor_scheduler::refused_late(worker* w, mailbox_index to, envelope& e) noexcept {
-    uncount_send(w);
-    hub_.refused(place_of(w), sent::recipient_terminated);
-    hub_.dead_letter(to, e, dead_letter_cause::recipient_terminated);
-    dispose(w, e);
-}
-
-void actor_scheduler::submit_slowly(slot& s, worker* w) noexcept {
-    order_of(s).submit_ready(s, lanes_of(w, s));
-}
-
-void actor_scheduler::counted_send(worker& w, envelope& e, bool has_room) noexcept {
-    const worker_lanes::due due = w.lanes_.counted_send();
-    if (due.publish)
-        w.home_.order().publish(w.lanes_);
-    if (due.stamp && hub_.stamps(w.measured_) && has_room && e.flags() == 0)
-        e.set_stamp(hub_.now_ns());
-}
-bool actor_scheduler::counted_send_outside(envelope& e, bool has_room) noexcept {
-    bool stamp = false;
-    if (!hub_.sends_outside(stamp))
-        return false;  // nobody measures any more
-    if (stamp && has_room && e.flags() == 0)
-        e.set_stamp(hub_.now_ns());
-    return true;
-}
-
-envelope* actor_scheduler::take_envelope_outside() noexcept {
-    const port::lock_guard held(outside_.mutex);
-    return outside_.envelopes.take();
-}
-void actor_scheduler::give_envelope_outside(envelope& e) noexcept {
-    const port::lock_guard held(outside_.mutex);
-    outside_.envelopes.give(e);
-}
-
-void actor_scheduler::message_lost(mailbox_index to, const message_type& type,
-                                   dead_letter_cause cause) noexcept {
-    hub_.message_lost(to, type, cause);
-}
-
-void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index from) noexcept {
-    std::int64_t span = 0;
-    if (trace_ != nullptr) {
-        span = trace_->begin(from, to, *e.type.read());
-        if (span != 0)
-            trace_->mark(span, tracer::point::enqueue, to);
-    }
-    e.set_span(span);
-    if (on_enqueue_ != nullptr)
-        on_enqueue_->enqueuing(to, *e.type.read());
-}
-
-bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {
-    const caller c(*this);
-    worker* w = c.own();
-    slot* s = c.gone() ? nullptr : slots_.find(to);
-    // LN-8; read now, since the node is its receiver's from the push on. The slot's priority is
-    // read later, by who has won the right to.
-    const bool terminates = m.kind == system_kind::terminate;
-    m.generation.write(to.generation);
-    switch (s == nullptr ? enqueued::closed : s->enqueue_system(m)) {
-    case enqueued::submit:
-        order_of(*s).submit(*s, lanes_of(w, *s),
-                            {lane::cancel, terminates ? highest_priority : s->priority(), 0});
-        return true;
-    case enqueued::accepted:
-        order_of(*s).promote(*s, lanes_of(w, *s), terminates ? highest_priority : 0);
-        return true;
-    case enqueued::closed:
-        break;
-    }
-    const auto done = m.done;
-    hub_.system_dead_letter(to, m);
-    if (done != nullptr)
-        done(m);
-    return false;
-}
-
-bool actor_scheduler::send_system(mailbox_index to, system_kind kind, mailbox_index subject,
-                                  void* data) noexcept {
-    system_message& m = pool_.take_system_message();
-    m.kind = kind;
-    m.subject.write(subject);
-    m.data.write(data);
-    return send_system(to, m);
-}
-
 // ---- spawning and ending
-
-namespace {
-
-/// Whole microseconds, rounded up; as many as a word holds.
-std::uint32_t rounded_us(duration d) noexcept {
-    constexpr std::int64_t max = std::numeric_limits<std::uint32_t>::max();
-    if (d <= duration::zero())
-        return 0;
-    const std::int64_t us = (d.ns() - 1) / 1'000 + 1;
-    return static_cast<std::uint32_t>(us < max ? us : max);
-}
-
-}  // namespace
 
 std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& acts,
                                                                const spawn_options& o,
@@ -327,7 +202,7 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
         return std::unexpected(*refused);
     }
     s->set_behaviour(&acts);
-    s->set_deadline_us(time_ != nullptr ? rounded_us(o.deadline) : 0);
+    s->set_deadline_us(time_ != nullptr ? whole_us(o.deadline) : 0);
     s->set_traits(o.priority, true, static_cast<std::uint8_t>(o.dispatcher));
     return s;
 }
@@ -428,111 +303,6 @@ bool actor_scheduler::stop(mailbox_index who) noexcept {
 
 void turn::stop() noexcept {
     (void)slot_.state().request_close();  // the run going on finalizes
-}
-
-bool turn::suspend(suspend_reason reason, const resume_condition& until,
-                   const suspend_limit& limit) noexcept {
-    system().about_to_hold(slot_, self(), held_by(reason));
-    // Held back first: whoever ends it finds it so.
-    if (!slot_.state().try_suspend(suspension::await)) {
-        system().hub_.resumed(self());
-        return false;
-    }
-    const suspension_added how = system().suspensions_.add(self(), reason, until, limit);
-    if (how == suspension_added::refused) {
-        (void)slot_.state().resume(suspension::await);
-        system().hub_.resumed(self());
-        return false;
-    }
-    slot_.waits = true;
-    suspended_ = true;
-    // The actor is here until the end of the run: its deadline need not be kept before.
-    if (how == suspension_added::earliest)
-        system().first_.order().deadline_added(worker_.dispatcher_number_ == 0 ? &worker_.lanes_
-                                                                               : nullptr);
-    // Room may have come up since the message was refused, and nobody waited for it then.
-    if (until.on == resume_condition::kind::when_capacity_available &&
-        worker_.refused_by_.valid() && system().has_room(worker_.refused_by_))
-        (void)system().suspensions_.capacity_available();
-    return true;
-}
-
-bool actor_scheduler::has_room(mailbox_index who) noexcept {
-    slot* s = slots_.find(who);
-    mailbox_block* block = s != nullptr ? s->gated() : nullptr;
-    return block == nullptr || block->gate().has_room(who.generation);
-}
-
-void actor_scheduler::about_to_hold(slot& s, mailbox_index who, held_reason why) noexcept {
-    s.note_held_by(why, time_);
-    hub_.suspended(who, why);
-}
-
-bool actor_scheduler::suspend(mailbox_index who, suspension why) noexcept {
-    const caller c(*this);
-    slot* s = c.gone() ? nullptr : slots_.find(who);
-    if (s == nullptr)
-        return false;
-    about_to_hold(
-        *s, who,
-        why == suspension::supervision ? held_reason::supervision : held_reason::user_defined);
-    if (s->state().try_suspend(why, state_word::life_of(who.generation)))
-        return true;
-    hub_.resumed(who);
-    return false;
-}
-
-bool actor_scheduler::resume(mailbox_index who, suspension why) noexcept {
-    const caller c(*this);
-    slot* s = c.gone() ? nullptr : slots_.find(who);
-    if (s == nullptr)
-        return false;
-    // One way to end a wait is enough: what it waited for must not end another.
-    if (why == suspension::await)
-        (void)suspensions_.forget_beyond(who, s->state().suspend_count(why));
-    return let_go(*s, who, why);
-}
-
-bool actor_scheduler::let_go(slot& s, mailbox_index who, suspension why) noexcept {
-    hub_.resumed(who);
-    if (s.state().resume(why, state_word::life_of(who.generation))) {
-        if (s.offer_work())
-            order_of(s).requeue(s, lanes_of(own_worker(), s));
-    } else if (why == suspension::supervision && s.keeps() && s.state().suspend_count(why) == 0 &&
-               s.state().request_schedule(schedule_hint::system)) {
-        // Still awaiting, but a continuation was held back by supervision: it may end the await.
-        order_of(s).submit(s, lanes_of(own_worker(), s), {lane::cancel, s.priority(), 0});
-    }
-    return true;
-}
-
-void actor_scheduler::resume_suspended(mailbox_index who) noexcept {
-    if (slot* s = slots_.find(who))
-        (void)let_go(*s, who, suspension::await);
-}
-
-void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action action) noexcept {
-    if (action == suspend_limit_action::stop) {
-        (void)stop(who);
-        return;
-    }
-    slot* s = slots_.find(who);
-    if (s == nullptr)
-        return;
-    // Held back for another reason from now on: supervision decides.
-    const std::uint32_t life = state_word::life_of(who.generation);
-    about_to_hold(*s, who, held_reason::supervision);
-    (void)s->state().suspend(suspension::supervision, life);
-    (void)s->state().resume(suspension::await, life);
-    hub_.resumed(who);
-    hub_.actor_failed(who, {"suspended for longer than its limit", nullptr});
-}
-
-void actor_scheduler::mailbox_failed(mailbox_index who, const failure& why) noexcept {
-    if (slots_.find(who) == nullptr)
-        return;
-    hub_.actor_failed(who, why);
-    (void)stop(who);
 }
 
 // ---- running

@@ -3,6 +3,8 @@
 // Building a dispatcher: lanes and workers, as many as it is told.
 #include <tactus/dispatch/dispatcher.hpp>
 
+#include "whole_us.hpp"
+
 #include "made_in.hpp"
 
 #include <tactus/dispatch/actor_scheduler.hpp>
@@ -74,13 +76,9 @@ void dispatcher::make_visitor(worker_lanes::options o) noexcept {
 }
 
 void dispatcher::set_throughput_deadline(duration d) noexcept {
-    std::uint32_t us = no_deadline;
-    if (has_clock_ && d <= duration::zero())
-        us = 0;
-    else if (const std::int64_t rounded = (d.ns() - 1) / 1'000 + 1;
-             has_clock_ && rounded < no_deadline)
-        us = static_cast<std::uint32_t>(rounded);
-    deadline_us_.store(us, std::memory_order_relaxed);  // stands alone
+    static_assert(whole_us(duration::max()) == no_deadline);
+    deadline_us_.store(has_clock_ ? whole_us(d) : no_deadline,
+                       std::memory_order_relaxed);  // stands alone
 }
 
 dispatcher::~dispatcher() {

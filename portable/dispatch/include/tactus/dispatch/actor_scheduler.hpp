@@ -29,23 +29,6 @@
 
 namespace tactus::inline v0 {
 
-struct spawn_error {
-    enum class kind : std::uint8_t {
-        slots_exhausted,           // as many actors as the system may have
-        shutting_down,             // nothing new is taken
-        refused,                   // by a spawn middleware; `reason` is its
-        constructor_failed,        // the state's constructor threw
-        capacity_zero,             // a mailbox that could never take a message
-        capacity_too_large,        // see mailbox_gate::capacity_max
-        order_missing,             // a priority mailbox needs an order of messages
-        memory_exhausted,          // no memory for the mailbox's queue
-        unknown_dispatcher,        // there is none with that number
-        dispatcher_already_owned,  // it is pinned, and belongs to another actor
-    };
-    kind what;
-    const char* reason;
-};
-
 enum class system_phase : std::uint8_t { running, stopping, draining, stopped };
 [[nodiscard]] const char* name_of(system_phase phase) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said about an actor when it is spawned.
+// What is said about an actor when it is spawned, and why that may fail.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,23 @@ struct spawn_options {
     std::uint32_t dispatcher = 0;    // by number; 0 is the system's first
     // LN-8: what it is sent without a deadline gets one, so much later; zero: none. Needs a clock.
     duration deadline = duration::zero();
+};
+
+struct spawn_error {
+    enum class kind : std::uint8_t {
+        slots_exhausted,           // as many actors as the system may have
+        shutting_down,             // nothing new is taken
+        refused,                   // by a spawn middleware; `reason` is its
+        constructor_failed,        // the state's constructor threw
+        capacity_zero,             // a mailbox that could never take a message
+        capacity_too_large,        // see mailbox_gate::capacity_max
+        order_missing,             // a priority mailbox needs an order of messages
+        memory_exhausted,          // no memory for the mailbox's queue
+        unknown_dispatcher,        // there is none with that number
+        dispatcher_already_owned,  // it is pinned, and belongs to another actor
+    };
+    kind what;
+    const char* reason;
 };
 
 }  // namespace tactus::inline v0

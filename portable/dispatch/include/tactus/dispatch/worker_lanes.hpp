@@ -89,18 +89,14 @@ public:
     }
     /// Counts what the run going on has sent; true when counted_send is to be called.
     [[nodiscard]] bool count_send() noexcept { return (++sends_ & (look_interval - 1)) == 0; }
-    /// The rest of count_send: what is due at this send.
-    struct due {
-        bool publish;  // what the run made ready
-        bool stamp;    // the message, if anybody measures
-    };
-    [[nodiscard]] due counted_send() noexcept {
+    /// The rest of count_send: true when it is time to publish what the run made ready.
+    [[nodiscard]] bool counted_send() noexcept {
         if (armed_) {
             armed_ = false;
             sends_ = 1;
-            return {false, true};
+            return false;
         }
-        return {(sends_ & (publish_interval - 1)) == 0, true};
+        return (sends_ & (publish_interval - 1)) == 0;
     }
     /// The message counted last was refused.
     void uncount_send() noexcept { --sends_; }
