@@ -15,6 +15,7 @@
 #include <tactus/config/settings.hpp>
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/turn.hpp>
+#include <tactus/runtime/asio_executor.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
@@ -96,6 +97,23 @@ bool run_dispatchers() {
     return observe(system) && all.shut_down(std::chrono::seconds(10));
 }
 
+bool run_on_asio() {
+    boost::asio::io_context io;
+    runtime::asio_executor on(io);
+    runtime::heap_memory heap;
+    resolver names({.memory = &heap});
+    runtime::scheduler_memory memory;
+    runtime::steady_clock time;
+    const dispatcher_config first{.workers = 1};
+    actor_scheduler system(memory.fill(runtime::dispatchers::fill({.time = &time}, first)));
+    runtime::dispatchers all(system, {.names = &names, .default_executor = &on},
+                             {.id = internal_dispatcher_id, .config = first});
+    auto where = all.find(default_dispatcher_id);  // runs when the program calls io.run()
+    actor_scheduler::tell(*system.spawn<reader>({.dispatcher = where->number()}), 1);
+    io.run();
+    return was_read.try_acquire();
+}
+
 // ---- time.md
 
 std::uint64_t run_ticks = 0;
@@ -143,8 +161,8 @@ int use_wheel() {
 
 int main() {
     std::ofstream("app.toml") << "[dispatchers.\"app.database\"]\nworkers = 4\n";
-    const bool good =
-        choose() && configure() == 0 && run_dispatchers() && pull_ticks() && use_wheel() == 0;
+    const bool good = choose() && configure() == 0 && run_dispatchers() && run_on_asio() &&
+                      pull_ticks() && use_wheel() == 0;
     std::puts(good ? "the pages' code works" : "the pages' code does not work");
     return good ? 0 : 1;
 }

@@ -62,7 +62,8 @@ private:
             for (const auto& s : read->mailboxes)
                 require(names.resolve_mailbox(s.id).has_value(), "what was added is found");
             const auto first = names.resolve_dispatcher(default_dispatcher_id);
-            require(first && ((*first)->config().executor == executor_kind::work_stealing_pool ||
+            require(first && ((*first)->config().executor == executor_kind::system_default ||
+                              (*first)->config().executor == executor_kind::work_stealing_pool ||
                               (*first)->config().executor == executor_kind::thread_pool),
                     "the default dispatcher is a pool");
         }

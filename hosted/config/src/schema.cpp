@@ -181,7 +181,8 @@ constexpr auto deployment_rows = std::to_array<field<p>>({
 });
 
 bool is_pool(executor_kind kind) {
-    return kind == executor_kind::work_stealing_pool || kind == executor_kind::thread_pool;
+    return kind == executor_kind::system_default || kind == executor_kind::work_stealing_pool ||
+           kind == executor_kind::thread_pool;
 }
 bool has_one_worker(executor_kind kind) {
     return !is_pool(kind) && kind != executor_kind::foreign;

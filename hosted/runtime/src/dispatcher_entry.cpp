@@ -34,6 +34,7 @@ dispatcher_handle::entry::entry(actor_scheduler& system, dispatcher& where,
       keeper_(*in.keeper),
       limits_{resolved.starvation_deadline, resolved.shutdown_timeout} {
     switch (kind_) {
+    case executor_kind::system_default:
     case executor_kind::work_stealing_pool:
     case executor_kind::thread_pool:
     case executor_kind::pinned:

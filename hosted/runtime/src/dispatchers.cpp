@@ -82,6 +82,14 @@ struct dispatchers::state {
         const dispatch_rules rules = how.names != nullptr ? how.names->rules() : dispatch_rules{};
         return {how.system_name, how.events, &keeper, rules.executor_retries};
     }
+    /// C-DCF-8: with the executor of the system, where none is named.
+    [[nodiscard]] dispatcher_setup with_executor(dispatcher_setup e) const {
+        if (e.config.executor == executor_kind::system_default && how.default_executor != nullptr)
+            e.config.executor = executor_kind::foreign;
+        if (e.foreign == nullptr)
+            e.foreign = how.default_executor;
+        return e;
+    }
     /// What the resolver knows of an id, which it does from now on.
     [[nodiscard]] resolver::result<const dispatcher_entry*> enter(std::string_view id,
                                                                   const dispatcher_config& c) {
@@ -102,6 +110,8 @@ struct dispatchers::state {
 };
 
 dispatcher_config dispatchers::resolved(dispatcher_config c) {
+    if (c.executor == executor_kind::system_default)
+        c.executor = executor_kind::work_stealing_pool;
     const bool one = runs_one_at_a_time(c.executor);
     if (c.workers == 0) {
         const unsigned cores = std::thread::hardware_concurrency();
@@ -195,8 +205,9 @@ std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispat
         return std::unexpected(dispatcher_error{what, std::string(e.id), std::move(detail)});
     };
     using kind = dispatcher_error::kind;
-    dispatcher_config c = resolved(e.config);
-    if (c.executor == executor_kind::foreign && e.foreign == nullptr)
+    const dispatcher_setup filled = state_->with_executor(e);
+    dispatcher_config c = resolved(filled.config);
+    if (c.executor == executor_kind::foreign && filled.foreign == nullptr)
         return refused(kind::executor_missing);
     if (runs_one_at_a_time(c.executor) && c.max_workers != 1)
         return refused(kind::executor_unfit);
@@ -225,7 +236,7 @@ std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispat
         return refused(state_->system.phase() == system_phase::running ? kind::too_many_dispatchers
                                                                        : kind::shutting_down);
     state_->entries.push_back(std::make_unique<dispatcher_handle::entry>(
-        state_->system, **made, e, c, state_->surroundings()));
+        state_->system, **made, filled, c, state_->surroundings()));
     dispatcher_handle::entry& added = *state_->entries.back();
     state_->keeper.add(added);
     return dispatcher_handle(**made, added);

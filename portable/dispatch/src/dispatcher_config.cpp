@@ -7,7 +7,8 @@ namespace tactus::inline v0 {
 
 const char* name_of(executor_kind kind) noexcept {
     static constexpr const char* names[executor_kind_count] = {
-        "work_stealing_pool", "pinned", "thread_pool", "calling_thread", "inline_tick", "foreign"};
+        "system_default", "work_stealing_pool", "pinned", "thread_pool",
+        "calling_thread", "inline_tick",        "foreign"};
     return names[static_cast<std::size_t>(kind)];
 }
 

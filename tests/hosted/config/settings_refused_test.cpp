@@ -45,12 +45,13 @@ constexpr refusal refusals[] = {
     {toml, "[mailboxes.m]\nzzzzzzzz = 1\naaaaaaaa = 1", 2, "mailboxes.m.zzzzzzzz", "unknown key"},
     // names: C-DCF-4, an executor that there is not
     {toml, "[dispatchers.a]\nexecutor = \"typedoesntexist\"", 2, "dispatchers.a.executor",
-     "unknown value 'typedoesntexist'; known are: work_stealing_pool, pinned, thread_pool, "
+     "unknown value 'typedoesntexist'; known are: system_default, work_stealing_pool, pinned, "
+     "thread_pool, "
      "calling_thread, inline_tick, foreign"},
     {toml, "[dispatchers.a]\nexecutor = \"pined\"", 2, "dispatchers.a.executor",
      "did you mean 'pinned'?"},
     {json, "{\"dispatchers\": {\"a\": {\"executor\": 1\n}}}", 1, "dispatchers.a.executor",
-     "expected one of the names; known are: work_stealing_pool"},
+     "expected one of the names; known are: system_default"},
     {toml, "preset = \"akka\"", 1, "preset", "unknown value 'akka'"},
     {toml, "[mailboxes.m]\nkind = \"\"", 2, "mailboxes.m.kind", "known are: fifo"},
     {toml, "[dispatchers.a]\nmailbox_requirement = [\"bouded\"]", 2,

@@ -53,6 +53,54 @@ TEST(asio_executor, EX_2_actors_run_on_the_threads_of_the_context) {
     EXPECT_EQ(own, 1);
 }
 
+// C-DCF-8: a system given an executor runs there what names none, the default dispatcher for one;
+// what names another has its own. The first dispatcher, here the internal one, has a thread.
+TEST(asio_executor, C_DCF_8_dispatchers_that_name_no_executor_use_the_one_of_the_system) {
+    struct looks {
+        std::atomic<std::thread::id>* where;
+        void receive(turn&, envelope&) { where->store(std::this_thread::get_id()); }
+    };
+    boost::asio::io_context io;
+    runtime::asio_executor on(io);
+    runtime::heap_memory heap;
+    resolver names({.memory = &heap});
+    ASSERT_TRUE(names.add_dispatcher("app.own", {.executor = executor_kind::pinned}));
+    ASSERT_TRUE(names.add_dispatcher("app.any", {.workers = 1}));
+    ASSERT_TRUE(names.add_dispatcher("app.foreign", {.executor = executor_kind::foreign}));
+    runtime::scheduler_memory memory;
+    runtime::steady_clock time;
+    const dispatcher_config first{.workers = 1};
+    actor_scheduler system(memory.fill(runtime::dispatchers::fill({.time = &time}, first)));
+    runtime::dispatchers all(system, {.names = &names, .default_executor = &on},
+                             {.id = internal_dispatcher_id, .config = first});
+
+    const auto where_runs = [&](std::string_view id, bool here) {
+        std::atomic<std::thread::id> where{};
+        const auto d = all.find(id);
+        EXPECT_TRUE(d) << id;
+        const mailbox_index a = *system.spawn<looks>({.dispatcher = d->number()}, &where);
+        actor_scheduler::tell(a, 1);
+        const std::size_t ran = here ? io.run() : 1;
+        EXPECT_GT(ran, 0u) << id;
+        EXPECT_TRUE(until([&] { return where.load() != std::thread::id{}; })) << id;
+        io.restart();  // a stopped one takes nothing
+        (void)system.stop(a);
+        io.run();
+        io.restart();
+        return where.load();
+    };
+    const std::thread::id here = std::this_thread::get_id();
+    for (const std::string_view id :
+         {default_dispatcher_id, std::string_view("app.any"), std::string_view("app.foreign")}) {
+        EXPECT_EQ(where_runs(id, true), here) << id;
+        EXPECT_EQ(all.find(id)->kind(), executor_kind::foreign);
+    }
+    EXPECT_NE(where_runs("app.own", false), here);
+    EXPECT_NE(where_runs(internal_dispatcher_id, false), here);
+    EXPECT_NE(where_runs(blocking_dispatcher_id, false), here);
+    all.force_stop();
+}
+
 // EX-2: an actor that always has something to do lets the application's handlers run.
 TEST(asio_executor, EX_2_a_busy_actor_does_not_take_the_context_over) {
     struct busy {

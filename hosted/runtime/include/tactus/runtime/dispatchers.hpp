@@ -63,7 +63,8 @@ struct dispatcher_setup {
     std::string_view id = {};
     dispatcher_config config = {};
     thread_settings threads = {};
-    executor* foreign = nullptr;  // for executor_kind::foreign; outlives the dispatchers
+    executor* foreign = nullptr;  // for executor_kind::foreign; outlives the dispatchers. Null:
+                                  // default_executor
 };
 
 /// EX-9, EX-6: what is going on at one dispatcher.
@@ -117,6 +118,10 @@ public:
         // first needed, and one that is added is known to it. Its rules say how often foreign
         // executors are tried. Outlives this. Null: there is what was added.
         resolver* names = nullptr;
+        // C-DCF-8: what dispatchers that name no executor run on, and foreign ones that were not
+        // given another. The first one has threads all the same, so let it be the internal one.
+        // Outlives this. Null: they have threads.
+        executor* default_executor = nullptr;
     };
     /// EX-9: what the configuration says, with the defaults filled in.
     [[nodiscard]] static dispatcher_config resolved(dispatcher_config c);
@@ -125,7 +130,7 @@ public:
                                                        const dispatcher_config& first);
 
     /// Starts the first dispatcher. Requires: the system was made with fill(), and `first` needs
-    /// threads: work_stealing_pool or thread_pool (check dispatchers:1). The system outlives this.
+    /// threads: a pool, or no executor named (check dispatchers:1). The system outlives this.
     dispatchers(actor_scheduler& system, options o, const dispatcher_setup& first);
     /// Shuts down by force, unless it was shut down before.
     ~dispatchers();

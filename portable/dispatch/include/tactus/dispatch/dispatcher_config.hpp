@@ -15,18 +15,19 @@ namespace tactus::inline v0 {
 
 /// Which executor supplies the workers (EX-2).
 enum class executor_kind : std::uint8_t {
-    work_stealing_pool,  // a worker per core; the default
+    system_default,      // what the system was given to run on; otherwise a work_stealing_pool
+    work_stealing_pool,  // a worker per core
     pinned,              // a thread for one actor
     thread_pool,         // for handlers that block: a shared queue, grows up to max_workers
     calling_thread,      // on the thread that sends; for tests
     inline_tick,         // when the program's own loop says so; bare metal
     foreign,             // an executor of the application: Boost.Asio
 };
-inline constexpr std::size_t executor_kind_count = 6;
+inline constexpr std::size_t executor_kind_count = 7;
 [[nodiscard]] const char* name_of(executor_kind kind) noexcept;
 
 struct dispatcher_config {
-    executor_kind executor = executor_kind::work_stealing_pool;
+    executor_kind executor = executor_kind::system_default;
     std::uint32_t workers = 0;      // 0: as many as there are cores
     std::uint32_t max_workers = 0;  // 0: twice the workers; extra ones when it starves
     std::optional<std::uint32_t> throughput =
