@@ -56,6 +56,7 @@ if(NOT TACTUS_BOARD IN_LIST small_boards)
 endif()
 
 board_tests(dispatch_tests SOURCES ${dispatch_tests} LINK tactus::dispatch)
+board_tests(actor_tests SOURCES ${actor_tests} LINK tactus::actor)
 
 # The harness must be able to fail, and each way a program can end has its own status and text.
 function(board_end_test name)

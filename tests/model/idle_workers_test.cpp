@@ -14,7 +14,7 @@
 
 #include <tactus/dispatch/lane_set.hpp>
 #include <tactus/dispatch/run_ring.hpp>
-#include <tactus/dispatch/task.hpp>
+#include <tactus/dispatch/worker_task.hpp>
 
 #include "model_memory.hpp"
 #include "scenario.hpp"
@@ -78,16 +78,16 @@ private:
 
 /// Tasks.
 struct task_work {
-    struct nothing final : tactus::task {
+    struct nothing final : tactus::worker_task {
         [[nodiscard]] tactus::handled run() noexcept override { return tactus::handled::ok(); }
     };
-    tactus::task_queue tasks;
+    tactus::worker_task_queue tasks;
     std::array<nothing, 3> some;
 
     void make(unsigned number) { model::require(tasks.push(some[number])); }
     [[nodiscard]] bool any() const { return !tasks.empty(); }
     unsigned take() {
-        tactus::task* t = tasks.pop();
+        tactus::worker_task* t = tasks.pop();
         return t == nullptr ? 0 : static_cast<unsigned>(static_cast<nothing*>(t) - some.data());
     }
 };

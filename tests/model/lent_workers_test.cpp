@@ -21,7 +21,7 @@ using scenario::note;
 using scenario::scheduler_rig;
 using tactus::actor_scheduler;
 using tactus::mailbox_index;
-using tactus::task;
+using tactus::worker_task;
 
 namespace {
 
@@ -30,7 +30,7 @@ class fickle final : public tactus::executor {
 public:
     explicit fickle(unsigned refusals) : refusals_(refusals) {}
 
-    [[nodiscard]] bool submit(task& t, const tactus::submit_hints&) noexcept override {
+    [[nodiscard]] bool submit(worker_task& t, const tactus::submit_hints&) noexcept override {
         const port::lock_guard held(mutex_);
         model::require(waiting_ == nullptr, "a worker is submitted once at a time");
         if (refusals_ > 0) {
@@ -40,9 +40,9 @@ public:
         waiting_ = &t;
         return true;
     }
-    void notify_rejected(task&, unsigned) noexcept override {}
+    void notify_rejected(worker_task&, unsigned) noexcept override {}
     bool run_one() {
-        task* t = nullptr;
+        worker_task* t = nullptr;
         {
             const port::lock_guard held(mutex_);
             t = std::exchange(waiting_, nullptr);
@@ -53,7 +53,7 @@ public:
 private:
     port::mutex mutex_;
     unsigned refusals_;
-    task* waiting_ = nullptr;
+    worker_task* waiting_ = nullptr;
 };
 
 struct lent_rig {

@@ -55,7 +55,7 @@ void stopped_under_a_sender() {
 void a_task_for_a_worker_about_to_sleep() {
     scheduler_rig r({.workers = 1});
     port::atomic<std::uint32_t> stop{0};
-    tactus::task_of t([&] { stop.store(1, std::memory_order_relaxed); });
+    tactus::worker_task_of t([&] { stop.store(1, std::memory_order_relaxed); });
     model::thread worker([&] { r.system.run_until(r.system.worker_at(0), stop); });
     model::require(r.system.execute(t));
 }
@@ -76,7 +76,7 @@ void a_task_that_waits_for_an_actor() {
     port::atomic<std::uint32_t> stop{0};
     port::atomic<std::uint32_t> called{0};
     const mailbox_index a = r.system.spawn<signaller>({}, called).value();
-    tactus::task_of t([&] {
+    tactus::worker_task_of t([&] {
         while (called.load(std::memory_order_relaxed) == 0)
             port::yield();
         stop.store(1, std::memory_order_relaxed);

@@ -42,7 +42,7 @@ public:
         tactus::governor* advice = nullptr;
         tactus::load_probe* load = nullptr;
         tactus::kernel_events* events = nullptr;
-        const tactus::task_queue* tasks = nullptr;
+        const tactus::worker_task_queue* tasks = nullptr;
         visitor visits = visitor::first_worker;
         bool certify = false;
         tactus::lane_mode mode = tactus::lane_mode::standard;

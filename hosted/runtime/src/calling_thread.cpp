@@ -7,7 +7,7 @@ namespace tactus::inline v0::runtime {
 namespace {
 
 struct at_work {
-    task_queue queue;
+    worker_task_queue queue;
     bool running = false;
 };
 
@@ -25,13 +25,13 @@ private:
 
 }  // namespace
 
-bool calling_thread::submit(task& t, const submit_hints&) noexcept {
+bool calling_thread::submit(worker_task& t, const submit_hints&) noexcept {
     static thread_local at_work here;
     (void)here.queue.push(t);  // it is never closed
     if (here.running)
         return true;
     const working now(here);
-    while (task* next = here.queue.pop()) {
+    while (worker_task* next = here.queue.pop()) {
         if (!next->run().is_ok())
             failed_.fetch_add(1, std::memory_order_relaxed);  // a count
     }

@@ -342,7 +342,7 @@ void actor_scheduler::end_actor(worker& w, slot& s) noexcept {
 }
 
 bool actor_scheduler::run_task(worker& w) noexcept {
-    task* t = w.home_.tasks().pop();
+    worker_task* t = w.home_.tasks().pop();
     if (t == nullptr)
         return false;
     w.running_.store(nullptr, std::memory_order_relaxed);
@@ -370,7 +370,7 @@ void actor_scheduler::run_until(worker& w, const port::atomic<std::uint32_t>& st
     w.slots_.flush();
 }
 
-void actor_scheduler::drop(task& t) noexcept {
+void actor_scheduler::drop(worker_task& t) noexcept {
     dropped_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
     t.dropped();
 }
@@ -407,7 +407,7 @@ void actor_scheduler::finish_stop(worker& w) noexcept {
         }
     }
     each_dispatcher([this](dispatcher& d) {
-        while (task* t = d.tasks().pop())
+        while (worker_task* t = d.tasks().pop())
             drop(*t);
     });
     phase_.store(static_cast<std::uint32_t>(system_phase::stopped), std::memory_order_relaxed);

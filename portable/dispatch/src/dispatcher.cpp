@@ -110,7 +110,7 @@ void dispatcher::detach() noexcept {
         lived_in_->wake();
 }
 
-bool dispatcher::execute(task& t) noexcept {
+bool dispatcher::execute(worker_task& t) noexcept {
     if (!tasks_.push(t))
         return false;
     order_.made_work();

@@ -177,7 +177,7 @@ TEST(asio_executor, CO_5_a_context_that_is_destroyed_gives_back_what_it_has) {
     auto io = std::make_unique<boost::asio::io_context>();
     runtime::asio_executor on(*io);
     int dropped = 0;
-    class noting final : public task {
+    class noting final : public worker_task {
     public:
         explicit noting(int& n) : n_(n) {}
         [[nodiscard]] handled run() noexcept override { return handled::ok(); }

@@ -30,8 +30,8 @@ constexpr dispatcher_config on_caller{.executor = executor_kind::calling_thread}
 TEST(calling_thread, TC_M40_a_task_submitted_by_a_task_runs_after_it) {
     runtime::calling_thread here;
     std::vector<int> order;
-    task_of inner([&] { order.push_back(2); });
-    task_of outer([&] {
+    worker_task_of inner([&] { order.push_back(2); });
+    worker_task_of outer([&] {
         EXPECT_TRUE(here.submit(inner, {}));
         order.push_back(1);
     });
@@ -43,8 +43,8 @@ TEST(calling_thread, TC_M40_a_task_submitted_by_a_task_runs_after_it) {
 TEST(calling_thread, TC_M40_a_task_that_fails_holds_nobody_up) {
     runtime::calling_thread here;
     int ran = 0;
-    task_of next([&] { ++ran; });
-    task_of fails([&] {
+    worker_task_of next([&] { ++ran; });
+    worker_task_of fails([&] {
         EXPECT_TRUE(here.submit(next, {}));
         throw std::runtime_error("fails");
     });

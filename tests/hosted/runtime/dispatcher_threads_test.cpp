@@ -141,8 +141,8 @@ TEST(dispatcher_threads, EX_5_tasks_that_wait_are_told) {
     const auto d = rig.all->first();
     std::this_thread::sleep_for(500ms);
     gate held;
-    task_of first([&] { held.pass(); });
-    task_of second([] {});
+    worker_task_of first([&] { held.pass(); });
+    worker_task_of second([] {});
     ASSERT_TRUE(d.execute(first));
     ASSERT_TRUE(until([&] { return held.entered.load(); }));
     const auto begin = std::chrono::steady_clock::now();

@@ -375,7 +375,7 @@ TEST(dispatchers, C_DSP_1_tasks_start_the_threads_of_an_empty_dispatcher) {
     EXPECT_EQ(d.report().stops, 0u);
     ASSERT_TRUE(until([&] { return d.report().stops == 1; }));
     std::atomic<int> ran{0};
-    task_of t([&] { ++ran; });
+    worker_task_of t([&] { ++ran; });
     for (int i = 0; i < 10; ++i) {
         ASSERT_TRUE(d.execute(t));
         ASSERT_TRUE(until([&] { return ran.load() == i + 1; }));

@@ -74,7 +74,7 @@ TEST(housekeeping, EX_6_a_task_for_a_resting_dispatcher_is_never_stranded) {
             d.set_starvation_deadline(duration::from_ms(50));
     });
     std::atomic<std::uint64_t> ran{0};
-    task_of t([&] { ++ran; });
+    worker_task_of t([&] { ++ran; });
     for (std::uint64_t i = 0; i < rounds; ++i) {
         const bool rests = soon([&] { return d.report().threads == 0; });
         const bool taken = d.execute(t);
@@ -100,7 +100,7 @@ TEST(housekeeping, EX_6_a_rest_waits_for_no_handler) {
     ASSERT_TRUE(threads.start());
     std::atomic<bool> entered{false};
     std::atomic<bool> open{false};
-    task_of held([&] {
+    worker_task_of held([&] {
         entered = true;
         while (!open)
             std::this_thread::sleep_for(1ms);
@@ -115,7 +115,7 @@ TEST(housekeeping, EX_6_a_rest_waits_for_no_handler) {
     EXPECT_TRUE(soon([&] { return told.load(); }));
     EXPECT_TRUE(soon([&] { return threads.running_count() == 1; }));
     std::atomic<bool> ran{false};
-    task_of other([&] { ran = true; });
+    worker_task_of other([&] { ran = true; });
     EXPECT_TRUE(system.dispatcher_at(0)->execute(other));
     if (told) {
         threads.tend();
@@ -164,7 +164,7 @@ TEST(housekeeping, EX_6_a_task_may_add_a_dispatcher_while_its_own_is_about_to_re
     dispatchers_rig rig({.workers = 1});
     const auto d = *rig.all->add(restless("x", duration::from_ms(2), 1));
     std::atomic<std::uint64_t> ran{0};
-    task_of t([&] {
+    worker_task_of t([&] {
         std::this_thread::sleep_for(4ms);
         const std::string id = "n" + std::to_string(ran.load());
         (void)rig.all->add({.id = id, .config = {.executor = executor_kind::inline_tick}});
@@ -240,7 +240,7 @@ TEST(housekeeping, EX_6_threads_refused_later_are_told_and_tried_again) {
     const rlimit less{mapped_bytes() + stack / 2, before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_AS, &less), 0);
     std::atomic<bool> ran{false};
-    task_of t([&] { ran = true; });
+    worker_task_of t([&] { ran = true; });
     EXPECT_TRUE(d->execute(t));
     EXPECT_TRUE(soon([&] { return told.count.load() == 1; }));
     std::this_thread::sleep_for(1'500ms);
@@ -271,7 +271,7 @@ TEST(housekeeping, EX_4_no_timeout_makes_it_spin) {
                                                 .shutdown_timeout = r.shutdown}});
         ASSERT_TRUE(d);
         std::atomic<bool> entered{false};
-        task_of t([&] {
+        worker_task_of t([&] {
             entered = true;
             std::this_thread::sleep_for(700ms);
         });

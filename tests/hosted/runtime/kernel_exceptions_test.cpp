@@ -181,8 +181,8 @@ TEST(kernel_exceptions, a_state_that_was_never_born_does_not_end) {
 // TC-M40, EX-3
 TEST(kernel_exceptions, TC_M40_a_task_that_throws_releases_the_guard) {
     kernel_rig rig;
-    task_of throwing([] { throw 1; });
-    task_of fine([] { journal().add(1); });
+    worker_task_of throwing([] { throw 1; });
+    worker_task_of fine([] { journal().add(1); });
     EXPECT_TRUE(rig->execute(throwing));
     EXPECT_TRUE(rig->execute(fine));
     EXPECT_TRUE(rig.run_once());

@@ -32,7 +32,7 @@ namespace {
 /// Takes tasks, or not; runs them when it is told to.
 class moody final : public executor {
 public:
-    [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
+    [[nodiscard]] bool submit(worker_task& t, const submit_hints&) noexcept override {
         const std::lock_guard held(mutex_);
         ++submits;
         if (!accepts)
@@ -40,14 +40,14 @@ public:
         queue_.push_back(&t);
         return true;
     }
-    void notify_rejected(task&, unsigned attempts) noexcept override { told += attempts; }
-    [[nodiscard]] bool withdraw(task& t) noexcept override {
+    void notify_rejected(worker_task&, unsigned attempts) noexcept override { told += attempts; }
+    [[nodiscard]] bool withdraw(worker_task& t) noexcept override {
         const std::lock_guard held(mutex_);
         return std::erase(queue_, &t) != 0;
     }
     [[nodiscard]] const char* rejection_cause() const noexcept override { return "moody"; }
     bool run_one() {
-        task* t = nullptr;
+        worker_task* t = nullptr;
         {
             const std::lock_guard held(mutex_);
             if (queue_.empty())
@@ -65,7 +65,7 @@ public:
 
 private:
     std::mutex mutex_;
-    std::vector<task*> queue_;
+    std::vector<worker_task*> queue_;
 };
 
 struct lent_rig : dispatchers_rig {
@@ -232,15 +232,15 @@ TEST(lent_workers, CO_5_what_waits_in_the_executor_is_taken_back) {
 TEST(lent_workers, CO_5_what_is_submitted_after_the_withdrawal_is_taken_back) {
     class slow final : public executor {
     public:
-        [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
+        [[nodiscard]] bool submit(worker_task& t, const submit_hints&) noexcept override {
             entered = true;
             (void)until([&] { return looks.load() != 0; });
             const std::lock_guard held(mutex_);
             waits_ = &t;
             return true;
         }
-        void notify_rejected(task&, unsigned) noexcept override {}
-        [[nodiscard]] bool withdraw(task& t) noexcept override {
+        void notify_rejected(worker_task&, unsigned) noexcept override {}
+        [[nodiscard]] bool withdraw(worker_task& t) noexcept override {
             const std::lock_guard held(mutex_);
             const bool was = waits_ == &t;
             if (was)
@@ -249,7 +249,7 @@ TEST(lent_workers, CO_5_what_is_submitted_after_the_withdrawal_is_taken_back) {
             return was;
         }
         void run() {
-            task* t = nullptr;
+            worker_task* t = nullptr;
             {
                 const std::lock_guard held(mutex_);
                 t = std::exchange(waits_, nullptr);
@@ -263,7 +263,7 @@ TEST(lent_workers, CO_5_what_is_submitted_after_the_withdrawal_is_taken_back) {
 
     private:
         std::mutex mutex_;
-        task* waits_ = nullptr;
+        worker_task* waits_ = nullptr;
     };
     std::atomic<std::uint64_t> count{0};
     slow on;
@@ -290,17 +290,17 @@ TEST(lent_workers, CO_5_what_is_submitted_after_the_withdrawal_is_taken_back) {
 TEST(lent_workers, EX_8_rejections_at_random_lose_nothing) {
     class random_executor final : public executor {
     public:
-        [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
+        [[nodiscard]] bool submit(worker_task& t, const submit_hints&) noexcept override {
             const std::lock_guard held(mutex_);
             if (rng_.below(4) != 0)
                 return false;
             queue_.push_back(&t);
             return true;
         }
-        void notify_rejected(task&, unsigned) noexcept override {}
+        void notify_rejected(worker_task&, unsigned) noexcept override {}
         void work(const std::atomic<bool>& stop) {
             while (!stop.load()) {
-                task* t = nullptr;
+                worker_task* t = nullptr;
                 {
                     const std::lock_guard held(mutex_);
                     if (!queue_.empty()) {
@@ -317,7 +317,7 @@ TEST(lent_workers, EX_8_rejections_at_random_lose_nothing) {
 
     private:
         std::mutex mutex_;
-        std::vector<task*> queue_;
+        std::vector<worker_task*> queue_;
         det_rng rng_{42};
     };
     constexpr unsigned actors = 16;

@@ -297,7 +297,7 @@ TEST(scheduler_traps, S12_locks_are_taken_in_one_order) {
     narrow.when_full = overflow::block;
     const mailbox_index full = *rig.system.spawn<counting_actor>({.mailbox = narrow}, &taken);
     const mailbox_index holds = *rig.system.spawn<holding_on>({.priority = 10}, &held);
-    task_of counts([&] { ++tasks_run; });
+    worker_task_of counts([&] { ++tasks_run; });
     std::atomic<unsigned> working{4};
     in_threads(6, [&](unsigned t) {
         coordinator& order = rig.system.order();

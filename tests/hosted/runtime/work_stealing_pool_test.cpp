@@ -67,10 +67,11 @@ TEST(work_stealing_pool, workers_have_names_and_block_all_signals) {
         // Until all three are in here at once: each on a thread of its own.
         until([&] { return ran.load() >= 3; });
     };
-    task_of a(look);
-    task_of b(look);
-    task_of c(look);
-    for (task* t : {static_cast<task*>(&a), static_cast<task*>(&b), static_cast<task*>(&c)})
+    worker_task_of a(look);
+    worker_task_of b(look);
+    worker_task_of c(look);
+    for (worker_task* t : {static_cast<worker_task*>(&a), static_cast<worker_task*>(&b),
+                           static_cast<worker_task*>(&c)})
         EXPECT_TRUE(rig.system.execute(*t));
     EXPECT_TRUE(until([&] { return ran.load() == 3; }));
     rig.pool->force_stop();
@@ -90,8 +91,8 @@ TEST(work_stealing_pool, a_task_that_blocks_holds_up_neither_tasks_nor_actors) {
     std::atomic<int> others{0};
     pool_rig rig(2);
     ASSERT_TRUE(until([&] { return rig.system.order().idle().sleeping_count() == 2; }));
-    task_of blocking([&] { until([&] { return release.load(); }); });
-    task_of other([&] { ++others; });
+    worker_task_of blocking([&] { until([&] { return release.load(); }); });
+    worker_task_of other([&] { ++others; });
     EXPECT_TRUE(rig.system.execute(blocking));
     ASSERT_TRUE(until([&] { return rig.system.order().idle().sleeping_count() == 1; }));
     EXPECT_TRUE(rig.system.execute(other));
@@ -107,7 +108,7 @@ TEST(work_stealing_pool, every_task_is_run_by_a_pool_that_falls_asleep) {
     const std::uint64_t count = tactus_test::sized(200'000, 100);
     pool_rig rig(1);
     std::atomic<std::uint64_t> ran{0};
-    task_of t([&] { ++ran; });
+    worker_task_of t([&] { ++ran; });
     for (std::uint64_t i = 0; i < count; ++i) {
         EXPECT_TRUE(rig.system.execute(t));
         const auto limit = std::chrono::steady_clock::now() + 10s;
@@ -173,7 +174,7 @@ TEST(work_stealing_pool, what_a_task_or_a_destructor_makes_ready_is_not_left_beh
             std::this_thread::sleep_for(20ms);
             done = true;
         };
-        task_of t(send_to_all);
+        worker_task_of t(send_to_all);
         if (by_task)
             (void)rig.system.execute(t);
         else
@@ -258,7 +259,7 @@ TEST(work_stealing_pool, stopping_by_force_and_the_destructor_wait_for_nothing) 
 
 namespace {
 
-class fateful final : public task {
+class fateful final : public worker_task {
 public:
     [[nodiscard]] handled run() noexcept override {
         ++runs;
@@ -276,7 +277,7 @@ TEST(work_stealing_pool, EX_1_tasks_are_rejected_after_a_stop_and_those_left_are
     std::atomic<bool> begun{false};
     std::atomic<bool> release{false};
     pool_rig rig(1);
-    task_of blocking([&] {
+    worker_task_of blocking([&] {
         begun = true;
         until([&] { return release.load(); });
     });
@@ -331,7 +332,7 @@ TEST(work_stealing_pool_death_test, a_worker_cannot_shut_down_its_own_pool) {
     EXPECT_DEATH(
         {
             pool_rig rig(1);
-            task_of t([&] { rig.pool->force_stop(); });
+            worker_task_of t([&] { rig.pool->force_stop(); });
             (void)rig.pool->submit(t, {});
             std::this_thread::sleep_for(30s);
         },

@@ -427,7 +427,7 @@ TEST(coordinator, a_task_wakes_the_waiter) {
     kernel_rig rig;
     flag_waker w;
     EXPECT_FALSE(rig->order().poll_wait_signal(w));
-    task_of t([] {});
+    worker_task_of t([] {});
     EXPECT_TRUE(rig->execute(t));
     EXPECT_EQ(w.woken, 1u);
     EXPECT_EQ(rig.run(), 1u);

@@ -46,7 +46,7 @@ TEST(dispatch_death_test, an_inline_executor_is_not_shut_down_from_within_a_run)
     EXPECT_DEATH(
         {
             tactus_test::kernel_rig rig;
-            task_of t([&] { rig.ticks->shut_down(); });
+            worker_task_of t([&] { rig.ticks->shut_down(); });
             (void)rig->execute(t);
             rig.run();
         },

@@ -24,8 +24,8 @@ kernel_rig* current = nullptr;
 TEST(inline_tick, TC_M40_a_task_that_submits_a_task_is_not_recursed) {
     kernel_rig rig;
     current = &rig;
-    task_of inner([] { journal().add(2); });
-    task_of outer([&] {
+    worker_task_of inner([] { journal().add(2); });
+    worker_task_of outer([&] {
         EXPECT_TRUE((*current)->execute(inner));
         journal().add(1);
     });
@@ -64,8 +64,8 @@ TEST(inline_tick, runs_no_more_than_it_was_asked) {
 
 TEST(inline_tick, a_failed_task_is_counted_and_the_guard_released) {
     kernel_rig rig;
-    task_of failing([]() -> handled { return handled::failed({"no", nullptr}); });
-    task_of fine([] { journal().add(1); });
+    worker_task_of failing([]() -> handled { return handled::failed({"no", nullptr}); });
+    worker_task_of fine([] { journal().add(1); });
     EXPECT_TRUE(rig->execute(failing));
     EXPECT_TRUE(rig->execute(fine));
     EXPECT_EQ(rig.run(), 2u);
@@ -75,10 +75,11 @@ TEST(inline_tick, a_failed_task_is_counted_and_the_guard_released) {
 
 TEST(inline_tick, tasks_run_in_order) {
     kernel_rig rig;
-    task_of a([] { journal().add(1); });
-    task_of b([] { journal().add(2); });
-    task_of c([] { journal().add(3); });
-    for (task* t : {static_cast<task*>(&a), static_cast<task*>(&b), static_cast<task*>(&c)})
+    worker_task_of a([] { journal().add(1); });
+    worker_task_of b([] { journal().add(2); });
+    worker_task_of c([] { journal().add(3); });
+    for (worker_task* t : {static_cast<worker_task*>(&a), static_cast<worker_task*>(&b),
+                           static_cast<worker_task*>(&c)})
         EXPECT_TRUE(rig->execute(*t));
     EXPECT_FALSE(rig->drained());
     EXPECT_EQ(rig.run(), 3u);
@@ -89,7 +90,7 @@ TEST(inline_tick, tasks_run_in_order) {
 namespace {
 
 /// Says what became of it.
-class fateful final : public task {
+class fateful final : public worker_task {
 public:
     [[nodiscard]] handled run() noexcept override {
         ++runs;

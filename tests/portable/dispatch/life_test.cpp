@@ -46,7 +46,7 @@ TEST(life, SQ_4_a_continuation_held_by_supervision_is_not_stranded_by_an_await) 
 TEST(life, a_task_that_comes_back_at_once_leaves_room_for_actors) {
     kernel_rig rig;
     const mailbox_index who = *rig->spawn<plain_actor>({});
-    struct again final : task {
+    struct again final : worker_task {
         actor_scheduler* on = nullptr;
         unsigned runs = 0;
         [[nodiscard]] handled run() noexcept override {
@@ -112,15 +112,15 @@ TEST(life, EX_7_a_waker_submits_its_task_or_tells_of_the_rejection) {
         unsigned refusals = 0;
         unsigned submissions = 0;
         unsigned told = 0;
-        [[nodiscard]] bool submit(task&, const submit_hints& hints) noexcept override {
+        [[nodiscard]] bool submit(worker_task&, const submit_hints& hints) noexcept override {
             ++submissions;
             last = hints.where;
             return submissions > refusals;
         }
-        void notify_rejected(task&, unsigned attempts) noexcept override { told = attempts; }
+        void notify_rejected(worker_task&, unsigned attempts) noexcept override { told = attempts; }
         lane last = lane::ready;
     } on;
-    task_of nothing([] {});
+    worker_task_of nothing([] {});
     task_waker w(on, nothing, {.where = lane::cancel});
     on.refusals = 2;
     w.wake();
@@ -135,7 +135,7 @@ TEST(life, EX_7_a_waker_submits_its_task_or_tells_of_the_rejection) {
 
     kernel_rig rig;
     unsigned ran = 0;
-    task_of counts([&ran] { ++ran; });
+    worker_task_of counts([&ran] { ++ran; });
     task_waker own(*rig.ticks, counts);
     own.wake();
     EXPECT_EQ(ran, 0u);  // never inside the call

@@ -160,10 +160,10 @@ TEST(worker_sleep, parity_work_is_what_is_due_and_could_be_taken) {
 // EX-7
 TEST(worker_sleep, a_task_is_work_for_everybody) {
     for (const lane_mode mode : {lane_mode::standard, lane_mode::parity}) {
-        tactus::task_queue tasks;
+        tactus::worker_task_queue tasks;
         lane_rig rig({.tasks = &tasks, .mode = mode});
         EXPECT_FALSE(rig.order().has_work(nullptr));
-        tactus::task_of t([] {});
+        tactus::worker_task_of t([] {});
         EXPECT_TRUE(tasks.push(t));
         EXPECT_TRUE(rig.order().has_work(nullptr));
         EXPECT_TRUE(rig.order().await_work(rig.worker(), go_on));

@@ -7,6 +7,7 @@
 // needs an operating system is left out where the platform has none.
 #pragma once
 
+#include <tactus/actor/actor_name.hpp>
 #include <tactus/base/bitmap.hpp>
 #include <tactus/base/check.hpp>
 #include <tactus/base/det_hasher.hpp>
@@ -58,13 +59,13 @@
 #include <tactus/dispatch/suspension_records.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
-#include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/turn.hpp>
 #include <tactus/dispatch/waker.hpp>
 #include <tactus/dispatch/worker.hpp>
 #include <tactus/dispatch/worker_lanes.hpp>
+#include <tactus/dispatch/worker_task.hpp>
 #include <tactus/mailbox/depot.hpp>
 #include <tactus/mailbox/envelope.hpp>
 #include <tactus/mailbox/envelope_pool.hpp>

@@ -46,7 +46,7 @@ public:
     asio_executor& operator=(const asio_executor&) = delete;
 
     /// Rejects when the context is stopped, or memory is short.
-    [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
+    [[nodiscard]] bool submit(worker_task& t, const submit_hints&) noexcept override {
         if (!accepts_())
             return false;
         std::shared_ptr<posted> waiting;  // handlers are copied by old versions of Asio
@@ -60,8 +60,8 @@ public:
             return false;
         }
     }
-    void notify_rejected(task&, unsigned) noexcept override {}
-    [[nodiscard]] bool withdraw(task& t) noexcept override { return pending_->take(t); }
+    void notify_rejected(worker_task&, unsigned) noexcept override {}
+    [[nodiscard]] bool withdraw(worker_task& t) noexcept override { return pending_->take(t); }
     [[nodiscard]] const char* rejection_cause() const noexcept override {
         return "the io_context is stopped";
     }
@@ -70,22 +70,22 @@ private:
     /// Tasks in the context's queue: a few, one per worker.
     class pending {
     public:
-        [[nodiscard]] std::uint64_t add(task& t) {
+        [[nodiscard]] std::uint64_t add(worker_task& t) {
             const std::lock_guard held(mutex_);
             waiting_.push_back({++last_, &t});
             return last_;
         }
         /// Null when it was taken before.
-        [[nodiscard]] task* take(std::uint64_t number) noexcept {
+        [[nodiscard]] worker_task* take(std::uint64_t number) noexcept {
             const std::lock_guard held(mutex_);
             const auto at = std::ranges::find(waiting_, number, &entry::number);
             if (at == waiting_.end())
                 return nullptr;
-            task* t = at->what;
+            worker_task* t = at->what;
             waiting_.erase(at);
             return t;
         }
-        [[nodiscard]] bool take(task& t) noexcept {
+        [[nodiscard]] bool take(worker_task& t) noexcept {
             const std::lock_guard held(mutex_);
             return std::erase_if(waiting_, [&](const entry& e) { return e.what == &t; }) != 0;
         }
@@ -93,7 +93,7 @@ private:
     private:
         struct entry {
             std::uint64_t number;
-            task* what;
+            worker_task* what;
         };
         std::mutex mutex_;
         std::vector<entry> waiting_;
@@ -104,10 +104,11 @@ private:
     /// nothing.
     class posted {
     public:
-        posted(std::shared_ptr<pending> in, task& t) : in_(std::move(in)), number_(in_->add(t)) {}
+        posted(std::shared_ptr<pending> in, worker_task& t)
+            : in_(std::move(in)), number_(in_->add(t)) {}
         ~posted() {
             // Destroyed without a run, with the context.
-            if (task* t = in_->take(number_))
+            if (worker_task* t = in_->take(number_))
                 t->dropped();
         }
         posted(const posted&) = delete;
@@ -115,7 +116,7 @@ private:
 
         void forget() noexcept { (void)in_->take(number_); }
         void run() {
-            if (task* t = in_->take(number_))
+            if (worker_task* t = in_->take(number_))
                 (void)t->run();  // what lent workers run has told of failures itself
         }
 

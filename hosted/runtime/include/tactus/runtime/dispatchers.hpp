@@ -88,7 +88,7 @@ public:
     [[nodiscard]] executor_kind kind() const;
     [[nodiscard]] dispatcher& where() const { return *where_; }
     /// Runs a task there; false when the system is being stopped.
-    [[nodiscard]] bool execute(task& t) const { return where_->execute(t); }
+    [[nodiscard]] bool execute(worker_task& t) const { return where_->execute(t); }
 
     // DR-5: applies from the next run, or the next sample.
     void set_throughput(std::optional<std::uint32_t> n) const { where_->set_throughput(n); }

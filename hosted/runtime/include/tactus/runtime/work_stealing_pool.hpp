@@ -37,11 +37,11 @@ public:
     /// is none of the workers, which would wait for itself (check work_stealing_pool:1).
     bool shut_down(std::chrono::nanoseconds limit);
     /// Runs the task on one of the workers. Rejects when the pool is shut down, or about to be.
-    [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
+    [[nodiscard]] bool submit(worker_task& t, const submit_hints&) noexcept override {
         return system_.execute(t);
     }
     /// It will never be taken: dropped, and counted.
-    void notify_rejected(task& t, unsigned) noexcept override { system_.drop(t); }
+    void notify_rejected(worker_task& t, unsigned) noexcept override { system_.drop(t); }
 
     /// Does not wait for what is queued.
     void force_stop() { (void)shut_down(std::chrono::nanoseconds::zero()); }

@@ -24,8 +24,8 @@
 #include <tactus/dispatch/spawn_options.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
-#include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/worker.hpp>
+#include <tactus/dispatch/worker_task.hpp>
 
 namespace tactus::inline v0 {
 
@@ -231,9 +231,9 @@ public:
     void wake_workers() noexcept { first_.order().wake_all(); }
     /// Runs a task on some worker of the first dispatcher. False when the system is being stopped:
     /// then the task is still the caller's. From any thread.
-    [[nodiscard]] bool execute(task& t) noexcept { return first_.execute(t); }
+    [[nodiscard]] bool execute(worker_task& t) noexcept { return first_.execute(t); }
     /// Says that a task will never be run: counted, and it is told so.
-    void drop(task& t) noexcept;
+    void drop(worker_task& t) noexcept;
     /// Tasks that were never run: those that still waited when the system ended, and those given to
     /// drop.
     [[nodiscard]] std::uint32_t dropped_task_count() const noexcept {

@@ -35,11 +35,11 @@
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/registry.hpp>
 #include <tactus/dispatch/suspensions.hpp>
-#include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/waker.hpp>
 #include <tactus/dispatch/worker_lanes.hpp>
+#include <tactus/dispatch/worker_task.hpp>
 #include <tactus/time/clock.hpp>
 
 namespace tactus::inline v0 {
@@ -74,7 +74,8 @@ public:
         governor* advice = nullptr;      // null: none
         load_probe* load = nullptr;      // what the governor is told; null: zeros
         kernel_events* events = nullptr;
-        const task_queue* tasks = nullptr;  // work too, which next() does not take; null: none
+        const worker_task_queue* tasks =
+            nullptr;                        // work too, which next() does not take; null: none
         coordinator* timekeeper = nullptr;  // whose workers run the timers; null: this one's
         std::uint32_t number = 0;           // of the dispatcher
         std::uint32_t worker_count = 1;     // as many as will be given to add_worker
@@ -383,7 +384,7 @@ private:
     governor* advice_;
     load_probe* load_;
     kernel_events* events_;
-    const task_queue* tasks_;
+    const worker_task_queue* tasks_;
     coordinator& timekeeper_;
     std::uint32_t number_;
     worker_lanes** workers_ = nullptr;

@@ -15,8 +15,8 @@
 
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/coordinator.hpp>
-#include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/worker.hpp>
+#include <tactus/dispatch/worker_task.hpp>
 
 namespace tactus::inline v0 {
 
@@ -84,8 +84,8 @@ public:
 
     /// Runs a task on some worker. False when the system is being stopped: then the task is still
     /// the caller's.
-    [[nodiscard]] bool execute(task& t) noexcept;
-    [[nodiscard]] task_queue& tasks() noexcept { return tasks_; }
+    [[nodiscard]] bool execute(worker_task& t) noexcept;
+    [[nodiscard]] worker_task_queue& tasks() noexcept { return tasks_; }
 
     // DR-5: what may be changed while running applies from the next run.
 
@@ -145,7 +145,7 @@ private:
     static constexpr std::uint32_t no_deadline = 0xffff'ffff;
     port::atomic<std::uint32_t> deadline_us_{no_deadline};
     bool has_clock_;
-    task_queue tasks_;
+    worker_task_queue tasks_;
     coordinator order_;
     worker** workers_ = nullptr;
     std::uint32_t worker_count_;

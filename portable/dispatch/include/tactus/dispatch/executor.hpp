@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include <tactus/dispatch/lane.hpp>
-#include <tactus/dispatch/task.hpp>
 #include <tactus/dispatch/waker.hpp>
+#include <tactus/dispatch/worker_task.hpp>
 
 namespace tactus::inline v0 {
 
@@ -23,11 +23,11 @@ public:
     /// Runs the task once, soon, on one of its threads. False: rejected, and the task is still the
     /// caller's. Callable from any thread. Runs nothing inside this call, except where that is what
     /// the executor is for (runtime::calling_thread): so hold no lock that a task may need.
-    [[nodiscard]] virtual bool submit(task& t, const submit_hints& hints) noexcept = 0;
+    [[nodiscard]] virtual bool submit(worker_task& t, const submit_hints& hints) noexcept = 0;
     /// A task was rejected `attempts` times, and whoever submitted it gave up for now.
-    virtual void notify_rejected(task& t, unsigned attempts) noexcept = 0;
+    virtual void notify_rejected(worker_task& t, unsigned attempts) noexcept = 0;
     /// Takes a task back that waits. False when it runs, has run, or cannot be taken back.
-    [[nodiscard]] virtual bool withdraw(task&) noexcept { return false; }
+    [[nodiscard]] virtual bool withdraw(worker_task&) noexcept { return false; }
     /// Why it rejects, for people; asked after a rejection.
     [[nodiscard]] virtual const char* rejection_cause() const noexcept {
         return "the executor rejected it";
@@ -43,7 +43,7 @@ class task_waker final : public waker {
 public:
     static constexpr unsigned attempts_max = 3;
 
-    task_waker(executor& on, task& what, const submit_hints& hints = {}) noexcept
+    task_waker(executor& on, worker_task& what, const submit_hints& hints = {}) noexcept
         : on_(on), what_(what), hints_(hints) {}
 
     void wake() noexcept override {
@@ -56,7 +56,7 @@ public:
 
 private:
     executor& on_;
-    task& what_;
+    worker_task& what_;
     submit_hints hints_;
 };
 

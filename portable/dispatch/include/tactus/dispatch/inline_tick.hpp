@@ -42,11 +42,11 @@ public:
 
     /// Runs the task in a later run_once, in the order of submission. Rejects when the system is
     /// being stopped.
-    [[nodiscard]] bool submit(task& t, const submit_hints&) noexcept override {
+    [[nodiscard]] bool submit(worker_task& t, const submit_hints&) noexcept override {
         return where_.execute(t);
     }
     /// It will never be taken: dropped, and counted.
-    void notify_rejected(task& t, unsigned) noexcept override { system_.drop(t); }
+    void notify_rejected(worker_task& t, unsigned) noexcept override { system_.drop(t); }
 
     /// How often run_once was called from within a run.
     [[nodiscard]] std::uint32_t nested_count() const noexcept { return nested_count_; }

@@ -99,7 +99,7 @@ public:
 private:
     TACTUS_CHECK_MODULE("lent_workers");
 
-    class lent final : public task, public waker {
+    class lent final : public worker_task, public waker {
     public:
         lent(lent_workers& all, worker& w) noexcept : all_(all), worker_(w) {}
         [[nodiscard]] handled run() noexcept override;

@@ -3,7 +3,7 @@
 // Task queue: each task once, in order of its sender, with what was done before (MC-3).
 //
 // Bounds: two threads without a bound, three with three preemptions.
-#include <tactus/dispatch/task.hpp>
+#include <tactus/dispatch/worker_task.hpp>
 
 #include <array>
 #include <optional>
@@ -15,7 +15,7 @@ namespace model = tactus::port::model;
 
 namespace {
 
-struct numbered final : tactus::task {
+struct numbered final : tactus::worker_task {
     port::plain<unsigned> payload{0};
     unsigned runs = 0;
     [[nodiscard]] tactus::handled run() noexcept override {
@@ -26,10 +26,10 @@ struct numbered final : tactus::task {
 };
 
 void pushed_and_popped(unsigned poppers) {
-    tactus::task_queue queue;
+    tactus::worker_task_queue queue;
     std::array<numbered, 2> tasks;
     const auto pop = [&] {
-        if (tactus::task* t = queue.pop())
+        if (tactus::worker_task* t = queue.pop())
             (void)t->run();
     };
     {
@@ -51,9 +51,9 @@ void pushed_and_popped(unsigned poppers) {
 }  // namespace
 
 // CO-5: a task that races the close is refused, or is there when it was closed.
-TACTUS_MODEL_TEST(task_queue, CO5_nothing_is_left_behind_by_a_close,
+TACTUS_MODEL_TEST(worker_task_queue, CO5_nothing_is_left_behind_by_a_close,
                   scenario::every_interleaving()) {
-    tactus::task_queue queue;
+    tactus::worker_task_queue queue;
     std::array<numbered, 2> tasks;
     std::array<bool, 2> taken{};
     {
@@ -64,7 +64,7 @@ TACTUS_MODEL_TEST(task_queue, CO5_nothing_is_left_behind_by_a_close,
             }
         });
         queue.close();
-        while (tactus::task* t = queue.pop())
+        while (tactus::worker_task* t = queue.pop())
             (void)t->run();
     }
     model::require(queue.empty(), "nobody would look again");
@@ -72,9 +72,9 @@ TACTUS_MODEL_TEST(task_queue, CO5_nothing_is_left_behind_by_a_close,
         model::require(tasks[i].runs == (taken[i] ? 1U : 0U));
 }
 
-TACTUS_MODEL_TEST(task_queue, MC3_each_task_once, scenario::every_interleaving()) {
+TACTUS_MODEL_TEST(worker_task_queue, MC3_each_task_once, scenario::every_interleaving()) {
     pushed_and_popped(1);
 }
-TACTUS_MODEL_TEST(task_queue, MC3_each_task_once_two_workers, scenario::preempted(3)) {
+TACTUS_MODEL_TEST(worker_task_queue, MC3_each_task_once_two_workers, scenario::preempted(3)) {
     pushed_and_popped(2);
 }

@@ -3,7 +3,7 @@
 // Task: something to run once on a worker that is not an actor, and the queue they wait in.
 //
 // Intrusive, so submitting never allocates; the caller keeps the task until it has run, or was told
-// that it never will (dropped). What user code throws is caught where it was compiled (task_of), so
+// that it never will (dropped). What user code throws is caught where it was compiled (worker_task_of), so
 // a failing task never takes its worker along.
 #pragma once
 
@@ -16,15 +16,15 @@
 namespace tactus::inline v0 {
 
 /// A task's place in a queue.
-class task_link {
-    friend class task_queue;
-    task_link* next_ = nullptr;
+class worker_task_link {
+    friend class worker_task_queue;
+    worker_task_link* next_ = nullptr;
 };
 
-class task : public task_link {
+class worker_task : public worker_task_link {
 public:
-    task(const task&) = delete;
-    task& operator=(const task&) = delete;
+    worker_task(const worker_task&) = delete;
+    worker_task& operator=(const worker_task&) = delete;
 
     /// failed when the user's code threw; the executor reports it.
     [[nodiscard]] virtual handled run() noexcept = 0;
@@ -33,14 +33,14 @@ public:
     virtual void dropped() noexcept {}
 
 protected:
-    task() = default;
-    ~task() = default;
+    worker_task() = default;
+    ~worker_task() = default;
 };
 
 template <class Call>
-class task_of final : public task {
+class worker_task_of final : public worker_task {
 public:
-    explicit task_of(Call call) : call_(std::move(call)) {}
+    explicit worker_task_of(Call call) : call_(std::move(call)) {}
     [[nodiscard]] handled run() noexcept override {
         return call_user([this] { return call_(); });
     }
@@ -50,10 +50,10 @@ private:
 };
 
 /// FIFO. Any thread.
-class task_queue {
+class worker_task_queue {
 public:
     /// False when it is closed: then the task is still the caller's.
-    [[nodiscard]] bool push(task& t) noexcept {
+    [[nodiscard]] bool push(worker_task& t) noexcept {
         const port::lock_guard held(mutex_);
         if (closed_)
             return false;
@@ -73,13 +73,13 @@ public:
         closed_ = true;
     }
     /// Null when empty.
-    [[nodiscard]] task* pop() noexcept {
+    [[nodiscard]] worker_task* pop() noexcept {
         if (empty()) [[likely]]
             return nullptr;
         const port::lock_guard held(mutex_);
-        task* t = first_;
+        worker_task* t = first_;
         if (t != nullptr) {
-            first_ = static_cast<task*>(t->next_);
+            first_ = static_cast<worker_task*>(t->next_);
             if (first_ == nullptr)
                 last_ = nullptr;
             count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
@@ -90,8 +90,8 @@ public:
 
 private:
     port::mutex mutex_;
-    task* first_ = nullptr;
-    task* last_ = nullptr;
+    worker_task* first_ = nullptr;
+    worker_task* last_ = nullptr;
     bool closed_ = false;
     // As with lanes: raised, then a look for sleepers.
     static constexpr port::edge queued{"tasks-queued"};
