@@ -12,6 +12,8 @@
 
 #include <tactus/base/memory_source.hpp>
 
+#include "portable_test.hpp"
+
 namespace tactus_test {
 
 class test_memory final : public tactus::memory_source {
@@ -78,7 +80,7 @@ private:
     }
 
     std::span<std::byte> bytes_;
-    block blocks_[64];
+    block blocks_[board::roomy ? 1'024 : 64];
 };
 
 }  // namespace tactus_test

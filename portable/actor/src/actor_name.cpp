@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Names of actors and systems, character by character.
 #include <tactus/actor/actor_name.hpp>
 
 namespace tactus::inline v0 {
@@ -14,9 +16,8 @@ constexpr bool is_hexadecimal(char c) noexcept {
 }  // namespace
 
 const char* name_of(name_fault fault) noexcept {
-    static constexpr const char* names[name_fault_count] = {"empty", "starts_with_dollar",
-                                                            "bad_character", "bad_escape",
-                                                            "too_long"};
+    static constexpr const char* names[name_fault_count] = {
+        "empty", "starts_with_dollar", "bad_character", "bad_escape", "too_long"};
     return names[static_cast<std::size_t>(fault)];
 }
 

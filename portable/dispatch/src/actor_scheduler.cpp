@@ -88,6 +88,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
              .large_payloads = o.large_payloads}),
       memory_(*o.memory),
       time_(o.time),
+      above_(o.above),
       hub_({.memory = o.memory, .time = o.time, .to = o.events}),
       on_enqueue_(o.on_enqueue),
       on_spawn_(o.on_spawn),
@@ -214,7 +215,7 @@ void actor_scheduler::note_slots() noexcept {
         slot_limit_.store(count, slots_made.release());
 }
 
-mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
+mailbox_index actor_scheduler::end_spawn(slot& s, worker* w, bool scheduled) noexcept {
     const bool beyond = slots_.number_of(s) >= slot_limit_.load(std::memory_order_relaxed);
     if (w != nullptr) {
         if (beyond) [[unlikely]] {
@@ -223,7 +224,7 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
         }
         w->spawned_.store(w->spawned_.load(std::memory_order_relaxed) + 1,
                           std::memory_order_relaxed);  // its own
-        return slots_.open(s, false);
+        return slots_.open(s, scheduled);
     }
     {
         // begin_stop holds the lock too: what is opened here, finish_stop sees.
@@ -232,7 +233,7 @@ mailbox_index actor_scheduler::end_spawn(slot& s, worker* w) noexcept {
             if (beyond)
                 note_slots();
             ++outside_.spawned;
-            return slots_.open(s, false);
+            return slots_.open(s, scheduled);
         }
     }
     if (const auto end = s.acts()->destroy)
@@ -259,17 +260,34 @@ void actor_scheduler::leave_dispatcher(const slot& s) noexcept {
 }
 
 void actor_scheduler::give_slot(slot& s, worker* w) noexcept {
+    give_up(s, w);
+    if (w != nullptr) {
+        slots_.give(s, w->slots_);
+        return;
+    }
+    const port::lock_guard held(outside_.mutex);
+    slots_.give(s, outside_.slots);
+}
+
+void actor_scheduler::give_up(slot& s, worker* w) noexcept {
     if (s.dispatcher_number() != 0) [[unlikely]]
         leave_dispatcher(s);
     if (w != nullptr) {
-        slots_.give(s, w->slots_);
         w->ended_.store(w->ended_.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);  // its own
-    } else {
-        const port::lock_guard held(outside_.mutex);
-        slots_.give(s, outside_.slots);
-        ++outside_.ended;
+        return;
     }
+    const port::lock_guard held(outside_.mutex);
+    ++outside_.ended;
+}
+
+void actor_scheduler::release(slot& s) noexcept {
+    if (worker* w = own_worker(); w != nullptr) {
+        slots_.give(s, w->slots_);
+        return;
+    }
+    const port::lock_guard held(outside_.mutex);
+    slots_.give(s, outside_.slots);
 }
 
 std::uint32_t actor_scheduler::live_count() const noexcept {
@@ -325,6 +343,7 @@ bool actor_scheduler::run_one(worker& w) noexcept {
     if (w.measured_.samples_next()) [[unlikely]]
         hub_.begin_sample(w.measured_, w.lanes_);
     const invoke_result result = invoker::run(w, *s);
+    w.turn_ = nullptr;
     if (hub_shard* shard = w.measured_.shard()) [[unlikely]]
         hub_.invoke_ends(*shard, w.measured_, w.lanes_, result.processed);
     w.lanes_.reset_sends();  // what is made ready from here on is nobody's to keep back

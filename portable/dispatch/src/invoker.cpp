@@ -4,6 +4,7 @@
 #include <tactus/dispatch/invoker.hpp>
 
 #include <optional>
+#include <utility>
 
 namespace tactus::inline v0 {
 
@@ -215,8 +216,14 @@ void invoker::defer(turn& t, envelope& e, const handled& why) noexcept {
 }
 
 std::uint32_t invoker::prologue(turn& t) noexcept {
-    if (t.slot_.fresh())
+    if (t.slot_.fresh()) {
         t.slot_.end_fresh();
+        if (const auto start = t.slot_.acts()->start) {
+            const handled begun = start(t, t.slot_.user_state());
+            if (!begun.is_ok())
+                fail(t, begun.why());
+        }
+    }
     return run_system(t, share::continuations_first(t.worker_));
 }
 
@@ -231,6 +238,7 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
     const actor_scheduler& system = w.system_;
     const behaviour* acts = s.acts();
     turn t(w, s);
+    w.turn_ = &t;
     invoke_result result;
     std::uint32_t continuations = 0;
     if (s.fresh() || s.has_system_messages() || !s.held.empty()) [[unlikely]]
@@ -245,6 +253,7 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
         while (envelope* e = s.next_user()) {
             t.sender_ = e->sender.read();
             bool deferred = false;
+            bool kept = false;
             handled done;
             // Relaxed: a look whether there is a chain at all.
             if (e->is_plain_for(generation) &&
@@ -264,11 +273,15 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
                     failed = done.what() == handled::kind::failed;
                     break;
                 }
-                fail(t, done.why());
-                failed = true;
+                kept = std::exchange(t.keeps_, false);
+                if (done.what() == handled::kind::failed) {
+                    fail(t, done.why());
+                    failed = true;
+                }
             }
             ++result.processed;
-            w.envelopes_.dispose(*e);
+            if (!kept) [[likely]]
+                w.envelopes_.dispose(*e);
             if (s.has_system_messages()) [[unlikely]]
                 budget.count_continuations(run_system(t, budget.continuations_left()));
             if (!s.state().should_process()) [[unlikely]]
@@ -383,11 +396,15 @@ void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
     s.unhandled = {};
     const mailbox::leftovers left =
         s.finalize(registry::next_generation(who.generation), unhandled, sink);
+    const bool kept = s.acts()->keeps_slot;  // read now: once it is told, it may be released
+    if (kept)
+        system.give_up(s, w);
     system.hub_.mailbox_closed(who, left.system, left.user);
     // CO-4: who waits for room here must not wait for ever.
     if (system.suspensions_.wants_room()) [[unlikely]]
         (void)system.suspensions_.capacity_available();
-    system.give_slot(s, w);
+    if (!kept)
+        system.give_slot(s, w);
 }
 
 }  // namespace tactus::inline v0

@@ -77,6 +77,7 @@ public:
 
         // Who is told; null: nobody.
         kernel_events* events = nullptr;
+        void* above = nullptr;  // for the layer above to find itself
         enqueue_middleware* on_enqueue = nullptr;
         spawn_middleware* on_spawn = nullptr;
         class tracer* trace = nullptr;
@@ -113,6 +114,34 @@ public:
                 spawn_error{spawn_error::kind::shutting_down, "the system is shutting down"});
         return who;
     }
+
+    /// For the layer above: an actor that behaves as `acts`, whose state `init(slot&)` puts into the
+    /// user line, without failing. It has its first run at once, which calls acts.start.
+    template <class Init>
+    [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_as(const behaviour& acts,
+                                                                     const spawn_options& o,
+                                                                     Init&& init) noexcept {
+        worker* w = own_worker();
+        auto taken = begin_spawn(acts, o, w);
+        if (!taken)
+            return std::unexpected(taken.error());
+        slot& s = **taken;
+        init(s);
+        const mailbox_index who = end_spawn(s, w, true);
+        if (!who.valid())
+            return std::unexpected(
+                spawn_error{spawn_error::kind::shutting_down, "the system is shutting down"});
+        submit_ready(s, w);
+        return who;
+    }
+    /// Gives back the slot of an actor that has ended and whose behaviour keeps_slot. Any thread.
+    void release(slot& s) noexcept;
+    /// Disposes of an envelope that a handler kept. Any thread.
+    void dispose_kept(envelope& e) noexcept { dispose(own_worker(), e); }
+    /// What the layer above is known by; see options.
+    [[nodiscard]] void* above() const noexcept { return above_; }
+    [[nodiscard]] const clock* time() const noexcept { return time_; }
+    [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
 
     /// Sends; what cannot be delivered becomes a dead letter. Never blocks, never fails towards the
     /// caller: a constructor of the message that throws loses it (message_lost). From any thread.
@@ -608,10 +637,12 @@ private:
     [[nodiscard]] std::expected<slot*, spawn_error> begin_spawn(const behaviour& acts,
                                                                 const spawn_options& o,
                                                                 worker* w) noexcept;
-    [[nodiscard]] mailbox_index end_spawn(slot& s, worker* w) noexcept;
+    [[nodiscard]] mailbox_index end_spawn(slot& s, worker* w, bool scheduled = false) noexcept;
     void abandon_spawn(slot& s, worker* w) noexcept;
     void leave_dispatcher(const slot& s) noexcept;
     void give_slot(slot& s, worker* w) noexcept;
+    /// What give_slot does, but the slot stays.
+    void give_up(slot& s, worker* w) noexcept;
     void note_slots() noexcept;
     bool run_task(worker& w) noexcept;
     /// Whoever suspends an actor says so first, for who looks (OH-4).
@@ -635,6 +666,7 @@ private:
     envelope_pool pool_;
     memory_source& memory_;
     const clock* time_;
+    void* above_;
     hub hub_;
     enqueue_middleware* on_enqueue_;
     spawn_middleware* on_spawn_;

@@ -26,6 +26,10 @@ struct behaviour {
     handled (*receive_system)(turn&, void* state, system_message&) noexcept = nullptr;
     /// Ends the user state, once, when the mailbox is closed; null: nothing to end.
     void (*destroy)(slot&) noexcept = nullptr;
+    /// Called once, in its first run, before anything else; null: nothing to begin.
+    handled (*start)(turn&, void* state) noexcept = nullptr;
+    /// When the mailbox is closed, the slot stays as it is until actor_scheduler::release.
+    bool keeps_slot = false;
 };
 
 /// The text of a failure whose exception says nothing else.

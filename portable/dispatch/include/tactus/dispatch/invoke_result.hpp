@@ -13,15 +13,28 @@ namespace tactus::inline v0 {
 
 /// Why a handler failed; a value sent to the supervisor. The hosted world turns exceptions into it.
 struct failure {
-    const char* what = "";   // for people; static, or owned by `detail`
-    void* detail = nullptr;  // the layer above's: an exception, an error object
+    constexpr failure() noexcept = default;
+    // NOLINTNEXTLINE(google-explicit-constructor): a handler returns what went wrong
+    constexpr failure(const char* text, void* more = nullptr) noexcept : what(text), detail(more) {}
+    explicit constexpr failure(std::int32_t number) noexcept : what("failure"), code(number) {}
+    constexpr failure(std::int32_t number, const char* text) noexcept : what(text), code(number) {}
+
+    const char* what = "";                    // for people; static, or owned by `detail`
+    void* detail = nullptr;                   // the layer above's: an exception, an error object
+    std::int32_t code = 0;                    // the user's own
+    duration retry_after = duration::zero();  // SV-4: a hint to who restarts it
 };
 
 /// Of one message. One word, since every handler returns it: what failed is kept by the thread,
 /// until its next failure.
 class handled {
 public:
-    enum class kind : std::uint8_t { ok, failed, deferred };
+    enum class kind : std::uint8_t {
+        ok,
+        failed,
+        deferred,
+        kept,  // ok, but the envelope has a new owner, who disposes of it
+    };
 
     constexpr handled() noexcept = default;
     [[nodiscard]] static constexpr handled ok() noexcept { return {}; }
@@ -31,18 +44,20 @@ public:
         return handled(&kept);
     }
     [[nodiscard]] static handled deferred() noexcept { return handled(&deferral); }
+    [[nodiscard]] static handled kept() noexcept { return handled(&keeping); }
 
     [[nodiscard]] constexpr bool is_ok() const noexcept { return why_ == nullptr; }
     [[nodiscard]] kind what() const noexcept {
         if (why_ == nullptr)
             return kind::ok;
-        return why_ == &deferral ? kind::deferred : kind::failed;
+        return why_ == &deferral ? kind::deferred : why_ == &keeping ? kind::kept : kind::failed;
     }
     /// Requires: failed.
     [[nodiscard]] failure why() const noexcept { return *why_; }
 
 private:
     static constexpr failure deferral{};
+    static constexpr failure keeping{};
 
     explicit constexpr handled(const failure* why) noexcept : why_(why) {}
 

@@ -33,6 +33,10 @@ struct spawn_error {
         memory_exhausted,          // no memory for the mailbox's queue
         unknown_dispatcher,        // there is none with that number
         dispatcher_already_owned,  // it is pinned, and belongs to another actor
+        // of actors
+        name_invalid,     // see name_fault
+        name_taken,       // a sibling has it
+        parent_stopping,  // takes no children any more
     };
     kind what;
     const char* reason;

@@ -20,6 +20,15 @@ public:
     [[nodiscard]] mailbox_index sender() const noexcept { return sender_; }
     [[nodiscard]] actor_scheduler& system() const noexcept { return worker_.system(); }
     [[nodiscard]] slot& place() const noexcept { return slot_; }
+    [[nodiscard]] worker& on() const noexcept { return worker_; }
+    /// The envelope of the message being handled belongs to who calls this: it is disposed of by
+    /// actor_scheduler::dispose_kept, and the handler returns handled::kept(), or a failure.
+    void keep() noexcept { keeps_ = true; }
+    /// The turn this thread is in; null where it runs no actor.
+    [[nodiscard]] static turn* current() noexcept {
+        const worker* w = worker::current();
+        return w != nullptr ? w->turn_ : nullptr;
+    }
 
     template <class M>
     void send(mailbox_index to, M&& message) noexcept {
@@ -48,6 +57,7 @@ private:
     slot& slot_;
     mailbox_index sender_;
     bool suspended_ = false;  // suspend() was called, since the invoker last looked
+    bool keeps_ = false;      // keep() was called for the message being handled
 };
 
 inline mailbox_index turn::self() const noexcept {

@@ -20,6 +20,7 @@ namespace tactus::inline v0 {
 
 class actor_scheduler;
 class dispatcher;
+class turn;
 
 struct send_options {
     mailbox_index sender = {};
@@ -87,6 +88,7 @@ private:
     worker_lanes* kept_;  // its lanes, or null when it keeps nothing to itself
     hub_place measured_;
     port::atomic<slot*> running_{nullptr};  // written by the owner, for who looks
+    turn* turn_ = nullptr;                  // while it runs one
     worker_lanes lanes_;
     envelope_cache envelopes_;
     slot_cache slots_;

@@ -3,8 +3,8 @@
 // Task: something to run once on a worker that is not an actor, and the queue they wait in.
 //
 // Intrusive, so submitting never allocates; the caller keeps the task until it has run, or was told
-// that it never will (dropped). What user code throws is caught where it was compiled (worker_task_of), so
-// a failing task never takes its worker along.
+// that it never will (dropped). What user code throws is caught where it was compiled
+// (worker_task_of), so a failing task never takes its worker along.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Actor: what users derive from.
+//
+//     class sum : public tactus::actor<add, total> {          // the protocol
+//     public:
+//         void on(const add& m) { total_ += m.value; }
+//         void on(const total& m) { m.reply_to.tell(total_); }
+//     ...
+//
+// A handler `on` takes its message by value, const reference or rvalue, and returns nothing, a
+// failure, or an expected<void, failure>. Hooks are found by their names, and must be public:
+// pre_start, post_stop, pre_restart, post_restart, supervision, decide, on(const terminated&).
+//
+// The class has no data and no virtual functions: a table of functions is made for each actor class
+// where it is spawned.
+#pragma once
+
+#include <concepts>
+#include <expected>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <tactus/actor/actor_context.hpp>
+#include <tactus/actor/actor_type.hpp>
+#include <tactus/actor/actor_world.hpp>
+#include <tactus/dispatch/turn.hpp>
+
+namespace tactus::inline v0 {
+
+/// The message that an actor failed with, for pre_restart.
+class failed_message {
+public:
+    explicit failed_message(envelope* e) noexcept : envelope_(e) {}
+    /// Null: there was none, or it is something else.
+    template <class M>
+    [[nodiscard]] M* get_if() const noexcept {
+        return envelope_ != nullptr ? envelope_->get_if<M>() : nullptr;
+    }
+    [[nodiscard]] bool has_value() const noexcept { return envelope_ != nullptr; }
+
+private:
+    envelope* envelope_;
+};
+
+template <class... Ms>
+class actor {
+public:
+    using reference = actor_ref<Ms...>;
+
+    /// Nothing in these: a class that declares one of its own hides it.
+    void pre_start() noexcept {}
+    void post_stop() noexcept {}
+
+protected:
+    actor() = default;
+    ~actor() = default;
+    actor(const actor&) = default;
+    actor(actor&&) = default;
+    actor& operator=(const actor&) = default;
+    actor& operator=(actor&&) = default;
+
+    /// In the constructor, too.
+    [[nodiscard]] actor_context context() const noexcept {
+        turn* t = turn::current();
+        TACTUS_CHECK(1, t != nullptr);
+        return actor_context(*t);
+    }
+    [[nodiscard]] reference self() const noexcept { return reference(context().self()); }
+    [[nodiscard]] any_ref sender() const noexcept { return context().sender(); }
+
+private:
+    TACTUS_CHECK_MODULE("actor_context");
+};
+
+namespace detail {
+
+/// Stated by name: the compiler's first line says which actor, and which message.
+template <class A, class M>
+struct handler_for {
+    static_assert(
+        requires(A& a, M& m) { a.on(std::move(m)); } || requires(A& a, M& m) { a.on(m); },
+        "the actor has no public handler `on` for a message of its protocol");
+    static constexpr bool found = true;
+};
+template <class A>
+struct actor_requirements {
+    static_assert(std::is_nothrow_destructible_v<A>, "an actor's destructor does not throw");
+    static constexpr bool met = true;
+};
+
+/// Runs user code of an actor; what it throws or returns becomes a cause for its supervisor.
+template <class Call>
+[[nodiscard]] handled guard(cell& c, Call&& call) noexcept {
+    const auto world = []() -> actor_world& { return actor_world::of(turn::current()->system()); };
+    const auto run = [&]() -> handled {
+        using result = std::invoke_result_t<Call>;
+        if constexpr (std::is_void_v<result>) {
+            call();
+            return handled::ok();
+        } else if constexpr (std::is_same_v<result, handled>) {
+            return call();
+        } else if constexpr (std::is_same_v<result, failure>) {
+            return world().failed(c, failure_kind::returned, call());
+        } else if constexpr (std::is_same_v<result, std::expected<void, failure>>) {
+            const result r = call();
+            return r ? handled::ok() : world().failed(c, failure_kind::returned, r.error());
+        } else {
+            static_assert(std::is_void_v<result>,
+                          "a handler returns void, failure or expected<void, failure>");
+        }
+    };
+#if defined(__cpp_exceptions)
+    try {
+        return run();
+    } catch (...) {
+        return world().failed(c, cause_ref::from_current_exception(world().memory()));
+    }
+#else
+    return run();
+#endif
+}
+
+template <class A, class... Ms>
+struct actor_table {
+    static A& instance(void* p) noexcept { return *std::launder(static_cast<A*>(p)); }
+
+    template <class M>
+    static handled call(cell& c, A& a, void* payload) noexcept {
+        static_assert(handler_for<A, M>::found);
+        M& m = *std::launder(static_cast<M*>(payload));
+        return guard(c, [&] {
+            if constexpr (requires { a.on(std::move(m)); })
+                return a.on(std::move(m));
+            else
+                return a.on(m);
+        });
+    }
+
+    static handled receive(turn& t, void* place, envelope& e) noexcept {
+        cell& c = cell::at(place);
+        A& a = instance(c.body()->instance(alignof(A)));
+        [[maybe_unused]] const message_type* type = e.type.read();
+        handled result;
+        const bool known =
+            ((type == &message_type_of<Ms> && (result = call<Ms>(c, a, e.payload()), true)) || ...);
+        if (!known) [[unlikely]]
+            return receive_other(t, c, a, e);
+        if (!result.is_ok()) [[unlikely]]
+            actor_world::of(t.system()).note_failed_message(t, c, e);
+        return result;
+    }
+    /// UP-5: the descriptor may be another shared object's copy of ours.
+    [[gnu::noinline]] static handled receive_other(turn& t, cell& c, A& a, envelope& e) noexcept {
+        [[maybe_unused]] const message_type* type = e.type.read();
+        handled result;
+        const bool known = ((same_type(*type, message_type_of<Ms>) &&
+                             (result = call<Ms>(c, a, e.payload()), true)) ||
+                            ...);
+        if (!known)
+            return actor_world::of(t.system()).receive_other(t, c, e);
+        if (!result.is_ok())
+            actor_world::of(t.system()).note_failed_message(t, c, e);
+        return result;
+    }
+
+    static handled construct(cell& c, void* place, actor_maker* maker) noexcept {
+        return guard(c, [&] {
+            if constexpr (std::is_default_constructible_v<A>) {
+                if (maker == nullptr) {
+                    ::new (place) A();
+                    return;
+                }
+            }
+            maker->make(place, !maker->again());
+        });
+    }
+
+    static constexpr actor_type make() noexcept {
+        actor_type t{};
+        t.receive = &receive;
+        t.receive_system = &actor_world::receive_system;
+        t.destroy = &actor_world::destroy;
+        t.start = &actor_world::start;
+        t.keeps_slot = true;
+        t.size = sizeof(A);
+        t.alignment = alignof(A);
+        t.name = message_name<A>();
+        t.construct = &construct;
+        t.destruct = [](void* p) noexcept { instance(p).~A(); };
+        if constexpr (!std::is_same_v<decltype(&A::pre_start), void (actor<Ms...>::*)() noexcept>)
+            t.pre_start = [](cell& c, void* p) noexcept {
+                return guard(c, [&] { return instance(p).pre_start(); });
+            };
+        if constexpr (!std::is_same_v<decltype(&A::post_stop), void (actor<Ms...>::*)() noexcept>)
+            t.post_stop = [](cell& c, void* p) noexcept {
+                return guard(c, [&] { return instance(p).post_stop(); });
+            };
+        if constexpr (requires(A& a, const failure_cause& w, failed_message m) {
+                          a.pre_restart(w, m);
+                      })
+            t.pre_restart = [](cell& c, void* p, const failure_cause& why, envelope* e) noexcept {
+                return guard(c, [&] { return instance(p).pre_restart(why, failed_message(e)); });
+            };
+        else if constexpr (requires(A& a, const failure_cause& w) { a.pre_restart(w); })
+            t.pre_restart = [](cell& c, void* p, const failure_cause& why, envelope*) noexcept {
+                return guard(c, [&] { return instance(p).pre_restart(why); });
+            };
+        if constexpr (requires(A& a, const failure_cause& w) { a.post_restart(w); })
+            t.post_restart = [](cell& c, void* p, const failure_cause& why) noexcept {
+                return guard(c, [&] { return instance(p).post_restart(why); });
+            };
+        if constexpr (requires(A& a, const terminated& m) { a.on(m); })
+            t.on_terminated = [](cell& c, void* p, const terminated& m) noexcept {
+                return guard(c, [&] { return instance(p).on(m); });
+            };
+        if constexpr (requires(A& a, supervisor_strategy& s) { s = a.supervision(); })
+            t.supervision = [](cell& c, void* p, const failure_cause& why, supervisor_strategy& s,
+                               directive& d) noexcept {
+                return guard(c, [&] {
+                    s = instance(p).supervision();
+                    d = s.decider(why);
+                });
+            };
+        if constexpr (requires(A& a, any_ref r, const failure_cause& w, directive& d) {
+                          d = a.decide(r, w);
+                      })
+            t.decide = [](cell& c, void* p, any_ref child, const failure_cause& why,
+                          directive& d) noexcept {
+                return guard(c, [&] { d = instance(p).decide(child, why); });
+            };
+        return t;
+    }
+    static bool same_type(const message_type& a, const message_type& b) noexcept {
+        return &a == &b || (a.name_hash == b.name_hash && a.name == b.name && a.size == b.size);
+    }
+};
+
+template <class A, class... Ms>
+const actor_type& table_of(const actor<Ms...>*) noexcept {
+    static_assert(actor_requirements<A>::met);
+    static_assert((message_requirements<Ms>::met && ...));
+    static constexpr actor_type table = actor_table<A, Ms...>::make();
+    return table;
+}
+
+}  // namespace detail
+
+template <class A>
+const actor_type& actor_type_of() noexcept {
+    return detail::table_of<A>(static_cast<const A*>(nullptr));
+}
+
+}  // namespace tactus::inline v0

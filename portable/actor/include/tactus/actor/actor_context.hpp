@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Actor context: what an actor may do about itself and its family, in its turn (AC-5).
+//
+// A value, valid until the handler returns. Asking for one outside of a turn ends the program
+// (check actor_context:1); so does using that of another actor (actor_context:2).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <string_view>
+#include <utility>
+
+#include <tactus/actor/actor_ref.hpp>
+#include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/props.hpp>
+#include <tactus/base/check.hpp>
+
+namespace tactus::inline v0 {
+
+template <class... Ms>
+class actor;
+template <class A>
+[[nodiscard]] const actor_type& actor_type_of() noexcept;
+
+namespace detail {
+
+template <class... Ms>
+actor_ref<Ms...> protocol_of(const actor<Ms...>*);
+/// actor_ref<Ms...> of an actor class.
+template <class A>
+using ref_of = decltype(protocol_of(static_cast<const A*>(nullptr)));
+
+template <class A, class... Args>
+[[nodiscard]] std::expected<actor_world::spawn_request, spawn_error> request_for(
+    memory_source& memory, std::string_view name, const spawn_options& how, Args&&... args) {
+    actor_world::spawn_request r{.type = &actor_type_of<A>(), .name = name, .how = how};
+    if constexpr (sizeof...(Args) != 0) {
+        r.maker = make_maker<A>(memory, std::forward<Args>(args)...);
+        if (r.maker == nullptr)
+            return std::unexpected(spawn_error{spawn_error::kind::memory_exhausted,
+                                               "no memory for the actor's arguments"});
+    }
+    return r;
+}
+
+}  // namespace detail
+
+class actor_context {
+public:
+    explicit actor_context(turn& t) noexcept : turn_(t) {}
+
+    [[nodiscard]] any_ref self() const noexcept { return any_ref(turn_.self()); }
+    /// Of the message being handled; names nothing when there is none.
+    [[nodiscard]] any_ref sender() const noexcept { return any_ref(turn_.sender()); }
+    [[nodiscard]] any_ref parent() const noexcept {
+        return any_ref(cell::of(turn_.place()).parent());
+    }
+
+    /// A child. Fails when the name is taken or not allowed, or there is no room.
+    template <class A, class... Args>
+    [[nodiscard]] std::expected<detail::ref_of<A>, spawn_error> try_spawn(std::string_view name,
+                                                                          const spawn_options& how,
+                                                                          Args&&... args) {
+        auto r = detail::request_for<A>(world().memory(), name, how, std::forward<Args>(args)...);
+        if (!r)
+            return std::unexpected(r.error());
+        const auto made = world().spawn_child(turn_, *r);
+        if (!made)
+            return std::unexpected(made.error());
+        return detail::ref_of<A>(any_ref(*made));
+    }
+    [[nodiscard]] std::size_t child_count() const noexcept { return world().child_count(turn_); }
+    /// Names nothing: there is none.
+    [[nodiscard]] any_ref child(std::string_view name) const noexcept {
+        return any_ref(world().child_named(turn_, name));
+    }
+
+    /// Ends this actor when the message is handled.
+    void stop() noexcept { (void)world().stop(turn_.self()); }
+    /// Ends a child. False: it is none, or has ended.
+    bool stop(any_ref child) noexcept { return world().stop_child(turn_, child.index()); }
+    void stop_children() noexcept { world().stop_children(turn_); }
+
+    /// It gets `terminated` once when `who` has ended, or has ended already. Again: nothing.
+    void watch(any_ref who) noexcept { world().watch(turn_, who.index()); }
+    /// It does not, not even if that is in its mailbox.
+    void unwatch(any_ref who) noexcept { world().unwatch(turn_, who.index()); }
+
+    [[nodiscard]] actor_world& world() const noexcept { return actor_world::of(turn_.system()); }
+    [[nodiscard]] turn& in() const noexcept { return turn_; }
+
+private:
+    turn& turn_;
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Actor world: the actors of one system: their tree, their lives, who watches whom.
+//
+// The kernel runs mailboxes; the world is what its events and system messages mean. It has no
+// threads and no clock of its own: everything happens in turns of actors, except spawning and
+// stopping from outside, and the first guardian's end.
+//
+//     root --- user     what the program spawns
+//         \--- system   what the runtime spawns; ends after user
+//
+// Thread safety: what is under "any thread"; the rest belongs to the turn of the actor it is about.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <string_view>
+
+#include <tactus/actor/cell.hpp>
+#include <tactus/actor/cell_body.hpp>
+#include <tactus/actor/name_table.hpp>
+#include <tactus/dispatch/dump.hpp>
+
+namespace tactus::inline v0 {
+
+/// What the world says about actors; every decision is told (SV-5). Any thread; must not block.
+class world_events {
+public:
+    struct decision {
+        any_ref parent;
+        any_ref child;
+        directive what;
+        const failure_cause* why;
+    };
+    virtual void supervised(const decision& d) noexcept { (void)d; }
+    /// A hook failed where nobody can be asked: post_stop, pre_restart.
+    virtual void hook_failed(any_ref who, const char* hook, const failure_cause& why) noexcept {
+        (void)who;
+        (void)hook;
+        (void)why;
+    }
+    virtual void unhandled(any_ref who, envelope& message) noexcept {
+        (void)who;
+        (void)message;
+    }
+    virtual void dead_letter(any_ref to, envelope& message, dead_letter_cause cause) noexcept {
+        (void)to;
+        (void)message;
+        (void)cause;
+    }
+    virtual void message_lost(any_ref to, const message_type& type,
+                              dead_letter_cause cause) noexcept {
+        (void)to;
+        (void)type;
+        (void)cause;
+    }
+    /// SV-5: a guardian failed, or a failure was escalated to it: the system is to be stopped.
+    virtual void guardian_failed(const failure_cause& why) noexcept { (void)why; }
+    /// The last actor has ended.
+    virtual void world_ended() noexcept {}
+
+protected:
+    ~world_events() = default;
+};
+
+class actor_world final : public kernel_events {
+public:
+    struct options {
+        memory_source* memory = nullptr;  // bodies, names, watches
+        world_events* events = nullptr;
+        std::string_view name = "tactus";  // outlives the world
+    };
+    explicit actor_world(const options& o) noexcept;
+    actor_world(const actor_world&) = delete;
+    actor_world& operator=(const actor_world&) = delete;
+
+    /// Spawns the guardians. Requires: the kernel was made with this as its events and its `above`.
+    void begin(actor_scheduler& kernel) noexcept;
+
+    // ---- any thread
+
+    struct spawn_request {
+        const actor_type* type = nullptr;
+        actor_maker* maker = nullptr;  // the world's from now on; null: made of nothing
+        std::string_view name = {};    // empty: none
+        spawn_options how = {};
+    };
+    /// A child of the user guardian, or of the system's.
+    [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_top(
+        const spawn_request& wanted, bool of_system = false) noexcept;
+    /// A child of the actor whose turn it is.
+    [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_child(
+        turn& t, const spawn_request& wanted) noexcept;
+    /// An actor without parent and name, which nobody supervises: it ends when it fails.
+    [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_orphan(
+        const spawn_request& wanted) noexcept;
+
+    /// Ends an actor after what it is doing, before what waits. False when it has ended, or there
+    /// is no memory to say so.
+    bool stop(mailbox_index who) noexcept;
+    /// Ends everything: the user's actors, then the runtime's. Once.
+    void terminate() noexcept;
+    [[nodiscard]] bool terminating() const noexcept {
+        return terminating_.load(std::memory_order_relaxed) != 0;
+    }
+    /// Names nothing: there is none. "/user/a/b", "user/a/b" or "tactus://name/user/a/b".
+    [[nodiscard]] mailbox_index find(std::string_view path) noexcept;
+    void write_path(mailbox_index who, text_sink& to) noexcept;
+    [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    [[nodiscard]] actor_scheduler& kernel() const noexcept { return *kernel_; }
+    [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
+    [[nodiscard]] mailbox_index user_guardian() const noexcept { return user_; }
+    [[nodiscard]] static actor_world& of(const actor_scheduler& kernel) noexcept {
+        return *static_cast<actor_world*>(kernel.above());
+    }
+
+    // ---- in the turn of the actor
+
+    void watch(turn& t, mailbox_index who) noexcept;
+    void unwatch(turn& t, mailbox_index who) noexcept;
+    /// A child of the actor whose turn it is. False: it is none.
+    bool stop_child(turn& t, mailbox_index who) noexcept;
+    void stop_children(turn& t) noexcept;
+    [[nodiscard]] mailbox_index child_named(turn& t, std::string_view name) noexcept;
+    [[nodiscard]] std::uint32_t child_count(turn& t) noexcept;
+    /// What comes of a failure of user code: kept for the supervisor.
+    [[nodiscard]] handled failed(cell& c, cause_ref why) noexcept;
+    [[nodiscard]] handled failed(cell& c, failure_kind kind, const failure& why) noexcept {
+        return failed(c, cause_ref::make(memory_, kind, why));
+    }
+    /// Keeps the message for pre_restart, if the actor has one.
+    void note_failed_message(turn& t, cell& c, envelope& e) noexcept;
+    /// A message that no handler takes: what every actor understands, or unhandled.
+    [[nodiscard]] handled receive_other(turn& t, cell& c, envelope& e) noexcept;
+    /// Null when there is no memory.
+    [[nodiscard]] cell_extras* extras_of(cell& c) noexcept;
+    [[nodiscard]] void* instance_of(slot& s, cell& c) const noexcept;
+
+    // ---- for actor types: what the kernel calls
+
+    [[nodiscard]] static handled start(turn& t, void* state) noexcept;
+    [[nodiscard]] static handled receive_system(turn& t, void* state, system_message& m) noexcept;
+    static void destroy(slot& s) noexcept;
+
+private:
+    // kernel_events
+    void dead_letter(mailbox_index to, envelope& message,
+                     dead_letter_cause cause) noexcept override;
+    void message_lost(mailbox_index to, const message_type& type,
+                      dead_letter_cause cause) noexcept override;
+    void system_dead_letter(mailbox_index to, system_message& message) noexcept override;
+    void mailbox_closed(mailbox_index who, std::size_t system_drained,
+                        std::size_t user_drained) noexcept override;
+    void actor_failed(mailbox_index who, const failure& why) noexcept override;
+    void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override;
+
+    /// The actor whose turn it is.
+    struct self {
+        actor_world& world;
+        slot& place;
+        cell& c;
+        [[nodiscard]] const actor_type& type() const noexcept {
+            return static_cast<const actor_type&>(*place.acts());
+        }
+        [[nodiscard]] void* instance() const noexcept { return world.instance_of(place, c); }
+        [[nodiscard]] mailbox_index index() const noexcept;
+    };
+
+    [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_under(
+        slot* parent, const spawn_request& wanted, std::uint32_t bits) noexcept;
+    [[nodiscard]] std::expected<cell_body*, spawn_error> prepare(const spawn_request& wanted,
+                                                                 mailbox_index parent) noexcept;
+    void free_body(const actor_type& type, cell_body* body) noexcept;
+    bool send(mailbox_index to, system_kind kind, void* payload) noexcept;
+
+    // Life.
+    [[nodiscard]] handled create(const self& s, failure_kind as) noexcept;
+    void destroy_instance(const self& s) noexcept;
+    [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;
+    [[nodiscard]] handled look_at_reports(turn& t, const self& s) noexcept;
+    void child_ended(turn& t, const self& s, slot& child) noexcept;
+    [[nodiscard]] handled child_failed(turn& t, const self& s, slot& child) noexcept;
+    [[nodiscard]] handled decide(const self& s, mailbox_index child, const failure_cause& why,
+                                 directive& d, supervisor_strategy& how) noexcept;
+    void apply_restart(const self& s, slot& child, const cause_ref& why,
+                       const supervisor_strategy& how) noexcept;
+    [[nodiscard]] bool allows(const self& s, slot& child, const supervisor_strategy& how) noexcept;
+    void order_stop(const self& s, slot& child) noexcept;
+    void hold_children(const self& s, bool on, mailbox_index except) noexcept;
+    void hold_self(const self& s, bool on) noexcept;
+    void be_resumed(turn& t, const self& s) noexcept;
+    void be_recreated(turn& t, const self& s, cause_ref why) noexcept;
+    void finish_restart(turn& t, const self& s) noexcept;
+    void be_terminated(turn& t, const self& s) noexcept;
+    void finish_termination(turn& t, const self& s) noexcept;
+    void end_failure(const self& s) noexcept;
+    void has_failed(const self& s, const failure& why) noexcept;
+    void report(const self& s, std::uint32_t what) noexcept;
+    void go_on_waiting(turn& t, const self& s) noexcept;
+    [[nodiscard]] bool has_children(const self& s) noexcept;
+
+    // Watch.
+    void be_watched(const self& s, watch_entry& e) noexcept;
+    void be_unwatched(const self& s, mailbox_index watcher) noexcept;
+    void be_notified(turn& t, const self& s, watch_entry& e) noexcept;
+    void notify(watch_entry& e) noexcept;
+    void unwatch_all(turn& t, const self& s) noexcept;
+    [[nodiscard]] handled receive_terminated(const self& s, const terminated& m) noexcept;
+
+    memory_source& memory_;
+    world_events* events_;
+    std::string_view name_;
+    actor_scheduler* kernel_ = nullptr;
+    name_table names_;
+    mailbox_index root_;
+    mailbox_index user_;
+    mailbox_index system_;
+    port::atomic<std::uint32_t> terminating_{0};
+    port::mutex guardians_;  // children of guardians
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cell: what the actor layer keeps of one actor, in the user line of its slot.
+//
+// The instance and everything rare lie in a body of their own; here is what others need while the
+// actor runs: the tree, and what it was told. A cell is a system message: the one node by which it
+// is told anything (SQ-3). What it is told are bits, so telling never needs memory:
+//
+//   terminate       ends it                                                          from anybody
+//   resume          its failure is forgiven                                          from its parent
+//   reports         children have failed or ended; they are linked to each other     from children
+//   held            it is to be held back, or not: a level, and it follows           from its parent
+//
+// A child reports by linking itself to its parent (reports_), at most once until the parent looked.
+// An ended child's slot stays until its parent has looked: the parent gives it back.
+//
+// Phases; only the actor's own turn changes them:
+//
+//   starting --> alive --> restarting --> alive
+//      |           |           |
+//      +-----------+-----------+--> terminating --> ended
+//
+// Invariants
+//   L1  children are linked in the order they were spawned; the list is the parent's (of a guardian,
+//       which has many parents' worth of threads, under the world's lock)
+//   L2  a cell outlives its children, so a child may tell its parent at any time
+//   L3  `held` is applied once: the actor is suspended for it exactly while the bit `holds` is set
+//   L4  the bit `failed` is set exactly while the actor is suspended for a failure of its own
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include <tactus/actor/failure_cause.hpp>
+#include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/slot.hpp>
+#include <tactus/dispatch/turn.hpp>
+#include <tactus/mailbox/system_message.hpp>
+
+namespace tactus::inline v0 {
+
+class actor_world;
+struct actor_type;
+struct cell_body;
+struct cell_extras;
+
+enum class cell_phase : std::uint8_t { starting, alive, restarting, terminating, ended };
+inline constexpr std::size_t cell_phase_count = 5;
+[[nodiscard]] const char* name_of(cell_phase phase) noexcept;
+
+class cell final : public system_message {
+public:
+    /// A number of a slot, or none.
+    using link = std::uint32_t;
+    static constexpr link no_cell = 0xffff'ffff;
+
+    enum flag : std::uint32_t {
+        queued = 1U << 0U,  // the node is on its way, or about to be
+        // told
+        told_terminate = 1U << 1U,
+        told_resume = 1U << 2U,
+        told_reports = 1U << 3U,
+        wants_held = 1U << 4U,
+        // reports
+        reported = 1U << 5U,  // linked to the parent
+        report_failed = 1U << 6U,
+        report_ended = 1U << 7U,
+        // its own
+        holds = 1U << 10U,
+        failed = 1U << 11U,
+        has_instance = 1U << 12U,
+        special = 1U << 13U,    // receiving takes more than calling a handler
+        suspended = 1U << 14U,  // for the wait for its children
+        // its parent's
+        stop_ordered = 1U << 15U,
+        is_guardian = 1U << 16U,
+        is_orphan = 1U << 17U,  // has no parent: gives its slot back itself
+    };
+    static constexpr unsigned phase_shift = 24;
+
+    cell(mailbox_index parent, cell_body* body, std::uint32_t bits) noexcept : flags_(bits) {
+        kind = system_kind::supervise;
+        subject.write(parent);
+        data.write(body);
+    }
+    cell(const cell&) = delete;
+    cell& operator=(const cell&) = delete;
+
+    [[nodiscard]] static cell& of(slot& s) noexcept { return at(s.user_state()); }
+    [[nodiscard]] static cell& at(void* place) noexcept {
+        return *std::launder(static_cast<cell*>(place));
+    }
+
+    // ---- any thread
+
+    [[nodiscard]] std::uint32_t flags() const noexcept {
+        return flags_.load(std::memory_order_relaxed);
+    }
+    /// Tells it something: it looks in its next turn. Requires: it cannot end meanwhile, or its
+    /// slot stays (L2, or the caller is its parent).
+    void tell(actor_scheduler& system, slot& own, std::uint32_t set,
+              std::uint32_t clear = 0) noexcept;
+    /// A child of this one has something to report.
+    void report(actor_scheduler& system, slot& parent_slot, cell& parent, slot& own,
+                std::uint32_t what) noexcept;
+
+    // ---- its own turn
+
+    [[nodiscard]] cell_phase phase() const noexcept {
+        return static_cast<cell_phase>(flags() >> phase_shift);
+    }
+    void set_phase(cell_phase to) noexcept;
+    void set(std::uint32_t bits) noexcept { flags_.fetch_or(bits, std::memory_order_relaxed); }
+    void clear(std::uint32_t bits) noexcept { flags_.fetch_and(~bits, std::memory_order_relaxed); }
+    [[nodiscard]] bool is(std::uint32_t bit) const noexcept { return (flags() & bit) != 0; }
+
+    [[nodiscard]] mailbox_index parent() const noexcept { return subject.read(); }
+    [[nodiscard]] cell_body* body() const noexcept { return static_cast<cell_body*>(data.read()); }
+    void set_body(cell_body* b) noexcept { data.write(b); }
+
+    /// Takes note that the node has come; what it was told.
+    [[nodiscard]] std::uint32_t take_orders() noexcept;
+    /// Of a child that was linked to this one: what it reports. Its parent's.
+    [[nodiscard]] std::uint32_t take_report() noexcept {
+        return flags_.fetch_and(~(reported | report_failed), linked_up.acq_rel());
+    }
+    /// Children that reported, the earliest first; no_cell: none.
+    [[nodiscard]] link take_reports(registry& slots) noexcept;
+
+    // Children, L1.
+    link first_child = no_cell;
+    link next_sibling = no_cell;  // its parent's
+    link prev_sibling = no_cell;  // of the first one: the last
+    link next_report = no_cell;   // ordered by the report
+
+private:
+    // "cell-told": what was done before a bit was set happens before the turn that sees it.
+    static constexpr port::edge told{"cell-told"};
+    // "cell-reported": what a child did happens before its parent looks at it.
+    static constexpr port::edge linked_up{"cell-reported"};
+
+    port::atomic<link> reports_{no_cell};
+    port::atomic<std::uint32_t> flags_;
+};
+static_assert(sizeof(cell) <= slot::state_size);
+static_assert(alignof(cell) <= alignof(std::max_align_t));
+
+/// Walks children; the one it is at may be unlinked meanwhile.
+class children_of {
+public:
+    children_of(registry& slots, const cell& parent) noexcept
+        : slots_(slots), next_(parent.first_child) {}
+    /// Null: no more.
+    [[nodiscard]] slot* next() noexcept {
+        if (next_ == cell::no_cell)
+            return nullptr;
+        slot& s = slots_.at(next_);
+        next_ = cell::of(s).next_sibling;
+        return &s;
+    }
+
+private:
+    registry& slots_;
+    cell::link next_;
+};
+
+/// The list of children, L1.
+void link_child(registry& slots, cell& parent, slot& child) noexcept;
+void unlink_child(registry& slots, cell& parent, slot& child) noexcept;
+/// The child that was linked last, which never came to life: its cell is not touched.
+void unlink_last(registry& slots, cell& parent) noexcept;
+
+}  // namespace tactus::inline v0

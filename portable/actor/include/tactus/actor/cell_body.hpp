@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cell body: the instance of an actor, and what few actors have (extras), made when first needed.
+//
+// Owner only: the actor's turn, and who ends it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tactus/actor/actor_type.hpp>
+#include <tactus/actor/cell.hpp>
+#include <tactus/actor/failure_cause.hpp>
+#include <tactus/actor/supervision.hpp>
+
+namespace tactus::inline v0 {
+
+struct cell_body {
+    cell_extras* extras = nullptr;
+
+    /// The instance follows, as its type wants to be aligned.
+    [[nodiscard]] static constexpr std::size_t offset(std::size_t alignment) noexcept {
+        return alignment > sizeof(cell_body) ? alignment : sizeof(cell_body);
+    }
+    [[nodiscard]] static std::size_t size_for(const actor_type& type) noexcept {
+        return offset(type.alignment) + type.size;
+    }
+    [[nodiscard]] static std::size_t alignment_for(const actor_type& type) noexcept {
+        return type.alignment > alignof(cell_body) ? type.alignment : alignof(cell_body);
+    }
+    [[nodiscard]] void* instance(std::size_t alignment) noexcept {
+        return reinterpret_cast<std::byte*>(this) + offset(alignment);
+    }
+};
+
+/// A watch on its way: sent to whom it watches, kept there, and sent back when that one has ended.
+/// It is freed there when it is not wanted any more, here when it came back: once.
+struct watch_entry : system_message {
+    watch_entry* next_watcher = nullptr;
+    mailbox_index watcher;
+    mailbox_index watched;
+};
+
+/// An actor that is watched by this one.
+struct watch_record {
+    watch_record* next = nullptr;
+    mailbox_index who;
+    bool notified = false;  // `terminated` is in the mailbox
+};
+
+/// How often a child was restarted.
+struct child_record {
+    child_record* next = nullptr;
+    cell::link child = cell::no_cell;
+    restart_count restarts;
+};
+
+struct cell_extras {
+    actor_maker* maker = nullptr;
+    // Of the failure being dealt with.
+    cause_ref cause;
+    mailbox_index perpetrator;           // the child whose failure it is; names nothing: its own
+    envelope* failed_message = nullptr;  // kept for pre_restart
+    // Family.
+    child_record* children = nullptr;
+    std::uint32_t ending_children = 0;  // stop was ordered, and they are not gone
+    // Watch.
+    watch_record* watching = nullptr;
+    watch_entry* watchers = nullptr;  // the latest first
+};
+
+}  // namespace tactus::inline v0

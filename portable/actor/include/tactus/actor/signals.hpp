@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages that every actor understands, and those the runtime sends (AC-8, DW-1).
+#pragma once
+
+#include <tactus/actor/actor_ref.hpp>
+#include <tactus/time/instant.hpp>
+
+namespace tactus::inline v0 {
+
+/// Stops the actor when it comes to it: after what was sent before.
+struct poison_pill {};
+/// Fails the actor (failure_kind::killed) when it comes to it.
+struct kill {};
+
+struct actor_identity {
+    std::uint64_t id;
+    any_ref who;  // names nothing: there is no such actor
+};
+/// Answered with actor_identity, by whoever gets it; a dead letter is answered, too.
+struct identify {
+    std::uint64_t id = 0;
+    actor_ref<actor_identity> reply_to = {};
+};
+
+/// A watched actor has ended. Who watches and does not handle this fails (death_pact).
+struct terminated {
+    any_ref who;
+};
+
+}  // namespace tactus::inline v0

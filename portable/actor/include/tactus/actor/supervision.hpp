@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Supervision: what becomes of an actor that failed (SV-1).
+//
+// The parent's strategy decides: its decider gives a directive for the cause; whom that is for says
+// the scope; how often restarts are allowed say `max_restarts` and `within`:
+//
+//   max_restarts  within   a restart is allowed
+//   none          none     always
+//   r             none     r times
+//   none          w        once per w (as r = 1)
+//   r             w        r times within w, counted from the first of them; then anew
+//   0             any      never
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <tactus/actor/failure_cause.hpp>
+#include <tactus/time/instant.hpp>
+
+namespace tactus::inline v0 {
+
+enum class directive : std::uint8_t {
+    resume,    // goes on with its state; the message that failed is lost
+    restart,   // a new instance; mailbox, reference and watchers stay
+    stop,      // ends
+    escalate,  // the parent fails with the same cause
+};
+inline constexpr std::size_t directive_count = 4;
+[[nodiscard]] const char* name_of(directive d) noexcept;
+
+/// Initialisation, kill and death pact: stop. Others: restart.
+[[nodiscard]] directive default_decider(const failure_cause& why) noexcept;
+/// Everything: stop.
+[[nodiscard]] directive stopping_decider(const failure_cause& why) noexcept;
+
+/// Whom a restart or stop is for.
+enum class supervision_scope : std::uint8_t {
+    one_for_one,   // the one that failed
+    all_for_one,   // all children
+    rest_for_one,  // it, and those spawned after it
+};
+inline constexpr std::size_t supervision_scope_count = 3;
+[[nodiscard]] const char* name_of(supervision_scope scope) noexcept;
+
+struct supervisor_strategy {
+    supervision_scope scope = supervision_scope::one_for_one;
+    std::optional<std::uint32_t> max_restarts = {};
+    std::optional<duration> within = {};
+    // Must not throw towards us: it is called through a thunk of the user's (see supervision()).
+    directive (*decider)(const failure_cause& why) = &default_decider;
+};
+
+/// How often one child was restarted; its parent's.
+class restart_count {
+public:
+    /// Counts one, and says whether it is allowed.
+    [[nodiscard]] bool allows(const supervisor_strategy& s, instant now) noexcept;
+    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+
+private:
+    std::uint32_t count_ = 0;
+    std::optional<instant> since_;  // none: no window is open
+};
+
+}  // namespace tactus::inline v0

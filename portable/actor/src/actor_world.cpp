@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Spawning, names, and what the kernel tells.
+#include <tactus/actor/actor_world.hpp>
+
+#include "owned_message.hpp"
+
+#include <tactus/actor/actor.hpp>
+#include <tactus/actor/actor_name.hpp>
+
+#include <new>
+#include <utility>
+
+namespace tactus::inline v0 {
+namespace {
+
+TACTUS_CHECK_MODULE("actor_world");
+
+/// Root, user and system: they handle nothing and supervise by default. What they cannot decide
+/// ends the system.
+class guardian : public actor<> {};
+
+spawn_error refused(spawn_error::kind what, const char* why) noexcept {
+    return {what, why};
+}
+
+}  // namespace
+
+actor_world::actor_world(const options& o) noexcept
+    : memory_(*o.memory), events_(o.events), name_(o.name), names_(*o.memory) {}
+
+void actor_world::begin(actor_scheduler& kernel) noexcept {
+    kernel_ = &kernel;
+    const spawn_request guard{.type = &actor_type_of<guardian>()};
+    const auto root = spawn_under(nullptr, guard, cell::is_guardian);
+    TACTUS_CHECK(1, root.has_value());
+    root_ = *root;
+    slot& place = *kernel.slots().find(root_);
+    const auto named = [&](std::string_view name) {
+        spawn_request r = guard;
+        r.name = name;
+        const auto made = spawn_under(&place, r, cell::is_guardian);
+        TACTUS_CHECK(2, made.has_value());
+        return *made;
+    };
+    user_ = named("user");
+    system_ = named("system");
+}
+
+// ---- spawning
+
+std::expected<cell_body*, spawn_error> actor_world::prepare(const spawn_request& wanted,
+                                                            mailbox_index parent) noexcept {
+    if (!wanted.name.empty()) {
+        if (const auto fault = fault_of_name(wanted.name))
+            return std::unexpected(refused(spawn_error::kind::name_invalid, text_of(*fault)));
+        switch (names_.take(parent, wanted.name)) {
+        case name_table::taken::done:
+            break;
+        case name_table::taken::duplicate:
+            return std::unexpected(
+                refused(spawn_error::kind::name_taken, "a sibling has that name"));
+        case name_table::taken::no_memory:
+            return std::unexpected(
+                refused(spawn_error::kind::memory_exhausted, "no memory for the actor's name"));
+        }
+    }
+    const actor_type& type = *wanted.type;
+    void* block = memory_.allocate(cell_body::size_for(type), cell_body::alignment_for(type));
+    auto* body = block != nullptr ? ::new (block) cell_body : nullptr;
+    if (body != nullptr && wanted.maker != nullptr) {
+        void* more = memory_.allocate(sizeof(cell_extras), alignof(cell_extras));
+        if (more != nullptr) {
+            body->extras = ::new (more) cell_extras;
+            body->extras->maker = wanted.maker;
+            return body;
+        }
+        memory_.release(block, cell_body::size_for(type), cell_body::alignment_for(type));
+        body = nullptr;
+    }
+    if (body != nullptr)
+        return body;
+    if (!wanted.name.empty())
+        names_.drop(parent, wanted.name);
+    return std::unexpected(refused(spawn_error::kind::memory_exhausted, "no memory for the actor"));
+}
+
+void actor_world::free_body(const actor_type& type, cell_body* body) noexcept {
+    if (cell_extras* x = body->extras; x != nullptr) {
+        if (x->maker != nullptr)
+            x->maker->end(memory_);
+        if (x->failed_message != nullptr)
+            kernel_->dispose_kept(*x->failed_message);
+        while (child_record* r = x->children) {
+            x->children = r->next;
+            memory_.release(r, sizeof *r, alignof(child_record));
+        }
+        while (watch_record* r = x->watching) {
+            x->watching = r->next;
+            memory_.release(r, sizeof *r, alignof(watch_record));
+        }
+        x->~cell_extras();
+        memory_.release(x, sizeof *x, alignof(cell_extras));
+    }
+    memory_.release(body, cell_body::size_for(type), cell_body::alignment_for(type));
+}
+
+std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
+                                                                   const spawn_request& wanted,
+                                                                   std::uint32_t bits) noexcept {
+    registry& slots = kernel_->slots();
+    const mailbox_index above = parent != nullptr ? slots.index_of(*parent) : mailbox_index{};
+    auto body = prepare(wanted, above);
+    if (!body) {
+        if (wanted.maker != nullptr)
+            wanted.maker->end(memory_);
+        return std::unexpected(body.error());
+    }
+    slot* begun = nullptr;
+    const auto init = [&](slot& s) noexcept {
+        begun = &s;
+        ::new (s.user_state()) cell(above, *body, bits);
+        if (parent != nullptr)
+            link_child(slots, cell::of(*parent), s);
+        if (!wanted.name.empty())
+            names_.bind(above, wanted.name,
+                        mailbox_index::make(kernel_->system_number(), slots.number_of(s),
+                                            slots.next_life_of(s)));
+    };
+    auto made = kernel_->spawn_as(*wanted.type, wanted.how, init);
+    if (made)
+        return made;
+    // Nobody has seen it. The slot is free again, but nobody else could take it in between: the
+    // system takes nothing any more.
+    if (begun != nullptr && parent != nullptr)
+        unlink_last(slots, cell::of(*parent));
+    if (!wanted.name.empty())
+        names_.drop(above, wanted.name);
+    free_body(*wanted.type, *body);
+    return made;
+}
+
+std::expected<mailbox_index, spawn_error> actor_world::spawn_top(const spawn_request& wanted,
+                                                                 bool of_system) noexcept {
+    slot* parent = kernel_->slots().find(of_system ? system_ : user_);
+    const port::lock_guard held(guardians_);
+    if (parent == nullptr || cell::of(*parent).phase() >= cell_phase::terminating ||
+        terminating()) {
+        if (wanted.maker != nullptr)
+            wanted.maker->end(memory_);
+        return std::unexpected(
+            refused(spawn_error::kind::shutting_down, "the system is shutting down"));
+    }
+    return spawn_under(parent, wanted, 0);
+}
+
+std::expected<mailbox_index, spawn_error> actor_world::spawn_child(
+    turn& t, const spawn_request& wanted) noexcept {
+    cell& c = cell::of(t.place());
+    if (c.phase() >= cell_phase::terminating) {
+        if (wanted.maker != nullptr)
+            wanted.maker->end(memory_);
+        return std::unexpected(refused(spawn_error::kind::parent_stopping,
+                                       "an actor that is stopping takes no children"));
+    }
+    const bool holds = c.is(cell::holds) || c.is(cell::failed);
+    return spawn_under(&t.place(), wanted, holds ? std::uint32_t{cell::wants_held} : 0U);
+}
+
+std::expected<mailbox_index, spawn_error> actor_world::spawn_orphan(
+    const spawn_request& wanted) noexcept {
+    return spawn_under(nullptr, wanted, cell::is_orphan);
+}
+
+// ---- telling
+
+bool actor_world::send(mailbox_index to, system_kind kind, void* payload) noexcept {
+    owned_message* m = owned_message::make(memory_, kind, payload);
+    return m != nullptr && kernel_->send_system(to, *m);
+}
+
+bool actor_world::stop(mailbox_index who) noexcept {
+    if (kernel_->slots().find(who) == nullptr)
+        return false;
+    return send(who, system_kind::terminate, nullptr);
+}
+
+void actor_world::terminate() noexcept {
+    if (terminating_.exchange(1, std::memory_order_relaxed) != 0)
+        return;
+    {
+        // Whoever spawns now is done, or sees that it is too late.
+        const port::lock_guard held(guardians_);
+    }
+    slot* user = kernel_->slots().find(user_);
+    if (user != nullptr)
+        cell::of(*user).tell(*kernel_, *user, cell::told_terminate);
+}
+
+// ---- names
+
+mailbox_index actor_world::find(std::string_view path) noexcept {
+    constexpr std::string_view scheme = "tactus://";
+    if (path.starts_with(scheme)) {
+        path.remove_prefix(scheme.size());
+        if (!path.starts_with(name_))
+            return {};
+        path.remove_prefix(name_.size());
+        if (!path.empty() && path.front() != '/')
+            return {};
+    }
+    mailbox_index at = root_;
+    while (!path.empty()) {
+        if (path.front() == '/') {
+            path.remove_prefix(1);
+            continue;
+        }
+        const std::size_t end = path.find('/');
+        const std::string_view part = path.substr(0, end);
+        at = names_.find(at, part);
+        if (!at.valid() || end == std::string_view::npos)
+            return at;
+        path.remove_prefix(end);
+    }
+    return at;
+}
+
+void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
+    // Upwards first: a path is as deep as the tree.
+    char name[name_size_max];
+    mailbox_index parent;
+    const std::size_t size = names_.name_of(who, name, parent);
+    if (size == 0) {
+        to.write("tactus://");
+        to.write(name_);
+        if (who == root_)
+            return;
+        // Without a name: by its reference.
+        to.write("/$");
+        char digits[24];
+        std::size_t n = 0;
+        const auto number = [&](std::uint32_t value) {
+            char reversed[10];
+            std::size_t count = 0;
+            do {
+                reversed[count++] = static_cast<char>('0' + value % 10);
+                value /= 10;
+            } while (value != 0);
+            while (count != 0)
+                digits[n++] = reversed[--count];
+        };
+        number(who.slot_number());
+        digits[n++] = '.';
+        number(who.generation);
+        to.write({digits, n});
+        return;
+    }
+    write_path(parent, to);
+    to.write("/");
+    to.write({name, size});
+}
+
+mailbox_index actor_world::child_named(turn& t, std::string_view name) noexcept {
+    return names_.find(t.self(), name);
+}
+
+std::uint32_t actor_world::child_count(turn& t) noexcept {
+    std::uint32_t n = 0;
+    children_of all(kernel_->slots(), cell::of(t.place()));
+    while (all.next() != nullptr)
+        ++n;
+    return n;
+}
+
+// ---- what the kernel tells
+
+void actor_world::dead_letter(mailbox_index to, envelope& message,
+                              dead_letter_cause cause) noexcept {
+    if (const identify* asked = message.get_if<identify>(); asked != nullptr) {
+        asked->reply_to.tell(actor_identity{asked->id, {}});
+        return;
+    }
+    if (events_ != nullptr)
+        events_->dead_letter(any_ref(to), message, cause);
+}
+void actor_world::message_lost(mailbox_index to, const message_type& type,
+                               dead_letter_cause cause) noexcept {
+    if (events_ != nullptr)
+        events_->message_lost(any_ref(to), type, cause);
+}
+void actor_world::deadline_missed(mailbox_index, std::int64_t) noexcept {}
+
+void actor_world::system_dead_letter(mailbox_index, system_message& message) noexcept {
+    switch (message.kind) {
+    case system_kind::watch:
+        // DW-1: watching a dead actor answers at once.
+        notify(static_cast<watch_entry&>(message));
+        break;
+    case system_kind::death_watch_notification: {
+        auto& e = static_cast<watch_entry&>(message);
+        memory_.release(&e, sizeof e, alignof(watch_entry));
+        break;
+    }
+    case system_kind::recreate:
+        (void)cause_ref::take(message.data.read());
+        break;
+    default:
+        break;
+    }
+}
+
+void actor_world::actor_failed(mailbox_index who, const failure& why) noexcept {
+    slot* place = kernel_->slots().find(who);
+    if (place == nullptr)
+        return;
+    const turn* t = turn::current();
+    if (t == nullptr || &t->place() != place) {
+        // Told by another thread: it learns of it in its own turn.
+        (void)send(who, system_kind::failed, const_cast<char*>(why.what));
+        return;
+    }
+    has_failed({*this, *place, cell::of(*place)}, why);
+}
+
+void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) noexcept {
+    slot& place = kernel_->slots().at(who.slot_number());
+    cell& c = cell::of(place);
+    const auto& type = static_cast<const actor_type&>(*place.acts());
+    watch_entry* watchers = c.body()->extras != nullptr ? c.body()->extras->watchers : nullptr;
+    free_body(type, c.body());
+    const mailbox_index parent = c.parent();
+    const std::uint32_t bits = c.flags();
+    c.subject.write(who);  // for its parent
+    c.set_phase(cell_phase::ended);
+    // Its parent first, then who watches. From the report on the slot is the parent's.
+    if ((bits & cell::is_orphan) != 0) {
+        kernel_->release(place);
+    } else if (!parent.valid()) {
+        if (events_ != nullptr)
+            events_->world_ended();
+    } else {
+        slot& above = kernel_->slots().at(parent.slot_number());
+        c.report(*kernel_, above, cell::of(above), place, cell::report_ended);
+    }
+    // The first to watch is the first to be told.
+    watch_entry* in_order = nullptr;
+    while (watchers != nullptr) {
+        watch_entry* next = watchers->next_watcher;
+        watchers->next_watcher = in_order;
+        in_order = watchers;
+        watchers = next;
+    }
+    while (in_order != nullptr) {
+        watch_entry* next = in_order->next_watcher;
+        notify(*in_order);
+        in_order = next;
+    }
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two hash tables with chains over the same entries.
+#include <tactus/actor/name_table.hpp>
+
+#include <cstring>
+#include <new>
+
+namespace tactus::inline v0 {
+
+std::uint32_t name_table::hash_of(mailbox_index parent, std::string_view name) noexcept {
+    std::uint32_t hash = 2'166'136'261U ^ parent.slot;  // FNV-1a
+    for (const char c : name)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619U;
+    return hash;
+}
+
+name_table::~name_table() {
+    for (entry*& bucket : names_) {
+        while (bucket != nullptr)
+            remove(&bucket);
+    }
+}
+
+name_table::entry** name_table::place_of(mailbox_index parent, std::string_view name) noexcept {
+    const std::uint32_t hash = hash_of(parent, name);
+    entry** at = &names_[hash % bucket_count];
+    while (*at != nullptr && !((*at)->hash == hash && (*at)->parent == parent &&
+                               std::string_view((*at)->text(), (*at)->size) == name))
+        at = &(*at)->next_name;
+    return at;
+}
+
+void name_table::remove(entry** at) noexcept {
+    entry* e = *at;
+    *at = e->next_name;
+    if (e->child.valid()) {
+        entry** other = &children_[bucket_of(e->child)];
+        while (*other != e)
+            other = &(*other)->next_child;
+        *other = e->next_child;
+    }
+    --count_;
+    memory_.release(e, sizeof(entry) + e->size, alignof(entry));
+}
+
+name_table::taken name_table::take(mailbox_index parent, std::string_view name) noexcept {
+    const port::lock_guard held(mutex_);
+    entry** at = place_of(parent, name);
+    if (*at != nullptr)
+        return taken::duplicate;
+    void* block = memory_.allocate(sizeof(entry) + name.size(), alignof(entry));
+    if (block == nullptr)
+        return taken::no_memory;
+    *at = ::new (block) entry{nullptr,
+                              nullptr,
+                              parent,
+                              {},
+                              hash_of(parent, name),
+                              static_cast<std::uint32_t>(name.size())};
+    std::memcpy((*at)->text(), name.data(), name.size());
+    ++count_;
+    return taken::done;
+}
+
+void name_table::bind(mailbox_index parent, std::string_view name, mailbox_index child) noexcept {
+    const port::lock_guard held(mutex_);
+    entry* e = *place_of(parent, name);
+    e->child = child;
+    entry** bucket = &children_[bucket_of(child)];
+    e->next_child = *bucket;
+    *bucket = e;
+}
+
+void name_table::drop(mailbox_index parent, std::string_view name) noexcept {
+    const port::lock_guard held(mutex_);
+    entry** at = place_of(parent, name);
+    if (*at != nullptr)
+        remove(at);
+}
+
+void name_table::release(mailbox_index child) noexcept {
+    const port::lock_guard held(mutex_);
+    for (entry* e = children_[bucket_of(child)]; e != nullptr; e = e->next_child) {
+        if (e->child == child) {
+            remove(place_of(e->parent, {e->text(), e->size}));
+            return;
+        }
+    }
+}
+
+mailbox_index name_table::find(mailbox_index parent, std::string_view name) noexcept {
+    const port::lock_guard held(mutex_);
+    const entry* e = *place_of(parent, name);
+    return e != nullptr ? e->child : mailbox_index{};
+}
+
+std::size_t name_table::name_of(mailbox_index child, char* to, mailbox_index& parent) noexcept {
+    const port::lock_guard held(mutex_);
+    for (entry* e = children_[bucket_of(child)]; e != nullptr; e = e->next_child) {
+        if (e->child == child) {
+            std::memcpy(to, e->text(), e->size);
+            parent = e->parent;
+            return e->size;
+        }
+    }
+    return 0;
+}
+
+std::uint32_t name_table::size() noexcept {
+    const port::lock_guard held(mutex_);
+    return count_;
+}
+
+}  // namespace tactus::inline v0

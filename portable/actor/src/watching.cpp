@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who watches whom (DW-1), and the messages every actor understands.
+//
+// A watch is a message to the watched actor, which keeps it until it ends, and sends it back then.
+// The watcher knows whom it watches: what comes back for somebody else is dropped.
+#include <tactus/actor/actor_world.hpp>
+
+#include "owned_message.hpp"
+
+#include <tactus/actor/signals.hpp>
+
+#include <new>
+
+namespace tactus::inline v0 {
+
+void actor_world::watch(turn& t, mailbox_index who) noexcept {
+    cell& c = cell::of(t.place());
+    const mailbox_index me = t.self();
+    cell_extras* x = who.valid() && who != me ? extras_of(c) : nullptr;
+    if (x == nullptr)
+        return;
+    for (const watch_record* r = x->watching; r != nullptr; r = r->next) {
+        if (r->who == who)
+            return;
+    }
+    void* record = memory_.allocate(sizeof(watch_record), alignof(watch_record));
+    void* entry = memory_.allocate(sizeof(watch_entry), alignof(watch_entry));
+    if (record == nullptr || entry == nullptr) {
+        if (record != nullptr)
+            memory_.release(record, sizeof(watch_record), alignof(watch_record));
+        if (entry != nullptr)
+            memory_.release(entry, sizeof(watch_entry), alignof(watch_entry));
+        return;
+    }
+    auto* r = ::new (record) watch_record;
+    r->who = who;
+    r->next = x->watching;
+    x->watching = r;
+    auto* e = ::new (entry) watch_entry;
+    e->kind = system_kind::watch;
+    e->watcher = me;
+    e->watched = who;
+    // A dead one answers at once: see system_dead_letter.
+    (void)kernel_->send_system(who, *e);
+}
+
+void actor_world::unwatch(turn& t, mailbox_index who) noexcept {
+    cell_extras* x = cell::of(t.place()).body()->extras;
+    if (x == nullptr)
+        return;
+    for (watch_record** at = &x->watching; *at != nullptr; at = &(*at)->next) {
+        if ((*at)->who != who)
+            continue;
+        watch_record* r = *at;
+        *at = r->next;
+        memory_.release(r, sizeof *r, alignof(watch_record));
+        // Without memory for it the watch comes back one day, and is dropped.
+        if (owned_message* m = owned_message::make(memory_, system_kind::unwatch, nullptr)) {
+            m->subject.write(t.self());
+            (void)kernel_->send_system(who, *m);
+        }
+        return;
+    }
+}
+
+void actor_world::unwatch_all(turn& t, const self& s) noexcept {
+    cell_extras* x = s.c.body()->extras;
+    while (x != nullptr && x->watching != nullptr)
+        unwatch(t, x->watching->who);
+}
+
+void actor_world::be_watched(const self& s, watch_entry& e) noexcept {
+    cell_extras* x = extras_of(s.c);
+    if (x == nullptr) {
+        // Told at once that it ended: a watcher must not wait for ever.
+        notify(e);
+        return;
+    }
+    e.next_watcher = x->watchers;
+    x->watchers = &e;
+}
+
+void actor_world::be_unwatched(const self& s, mailbox_index watcher) noexcept {
+    cell_extras* x = s.c.body()->extras;
+    if (x == nullptr)
+        return;
+    for (watch_entry** at = &x->watchers; *at != nullptr; at = &(*at)->next_watcher) {
+        if ((*at)->watcher == watcher) {
+            watch_entry* e = *at;
+            *at = e->next_watcher;
+            memory_.release(e, sizeof *e, alignof(watch_entry));
+            return;
+        }
+    }
+}
+
+void actor_world::notify(watch_entry& e) noexcept {
+    e.kind = system_kind::death_watch_notification;
+    (void)kernel_->send_system(e.watcher, e);
+}
+
+void actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
+    const mailbox_index who = e.watched;
+    memory_.release(&e, sizeof e, alignof(watch_entry));
+    const cell_extras* x = s.c.body()->extras;
+    for (watch_record* r = x != nullptr ? x->watching : nullptr; r != nullptr; r = r->next) {
+        if (r->who == who && !r->notified) {
+            r->notified = true;
+            // Behind what the ended actor sent before.
+            kernel_->tell_from(t.on(), s.index(), terminated{any_ref(who)}, {.sender = who});
+            return;
+        }
+    }
+}
+
+handled actor_world::receive_terminated(const self& s, const terminated& m) noexcept {
+    cell_extras* x = s.c.body()->extras;
+    for (watch_record** at = x != nullptr ? &x->watching : nullptr; at != nullptr && *at != nullptr;
+         at = &(*at)->next) {
+        if ((*at)->who != m.who.index() || !(*at)->notified)
+            continue;
+        watch_record* r = *at;
+        *at = r->next;
+        memory_.release(r, sizeof *r, alignof(watch_record));
+        if (s.type().on_terminated != nullptr)
+            return s.type().on_terminated(s.c, s.instance(), m);
+        return failed(s.c, failure_kind::death_pact,
+                      failure("an actor it watched has ended, and it does not handle that"));
+    }
+    return handled::ok();  // not watched any more
+}
+
+handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
+    const self s{*this, t.place(), c};
+    if (const terminated* m = e.get_if<terminated>(); m != nullptr) {
+        const handled done = receive_terminated(s, *m);
+        if (!done.is_ok())
+            note_failed_message(t, c, e);
+        return done;
+    }
+    if (e.get_if<poison_pill>() != nullptr) {
+        be_terminated(t, s);
+        return handled::ok();
+    }
+    if (e.get_if<kill>() != nullptr)
+        return failed(c, failure_kind::killed, failure("it was killed"));
+    if (const identify* m = e.get_if<identify>(); m != nullptr) {
+        m->reply_to.tell(actor_identity{m->id, any_ref(t.self())});
+        return handled::ok();
+    }
+    if (events_ != nullptr)
+        events_->unhandled(any_ref(t.self()), e);
+    return handled::ok();
+}
+
+}  // namespace tactus::inline v0

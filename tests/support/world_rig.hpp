@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A world of actors on one thread with a clock that is set by hand, for portable tests: what was
+// told is what happened, in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <string_view>
+#include <utility>
+
+#include <tactus/actor/actor.hpp>
+#include <tactus/actor/actor_world.hpp>
+#include <tactus/dispatch/inline_tick.hpp>
+#include <tactus/time/manual_clock.hpp>
+
+#include "kernel_rig.hpp"
+
+namespace tactus_test {
+
+/// What a world said.
+struct noted_world final : tactus::world_events {
+    struct decided {
+        tactus::directive what;
+        tactus::failure_kind why;
+    };
+    void supervised(const decision& d) noexcept override {
+        if (decision_count < 16)
+            decisions[decision_count] = {d.what, d.why->kind()};
+        ++decision_count;
+    }
+    void hook_failed(tactus::any_ref, const char*, const tactus::failure_cause&) noexcept override {
+        ++hooks_failed;
+    }
+    void unhandled(tactus::any_ref, tactus::envelope&) noexcept override { ++unhandled_count; }
+    void dead_letter(tactus::any_ref, tactus::envelope&,
+                     tactus::dead_letter_cause) noexcept override {
+        ++dead_letters;
+    }
+    void guardian_failed(const tactus::failure_cause&) noexcept override { ++guardian_failures; }
+    void world_ended() noexcept override { ++ended; }
+
+    decided decisions[16] = {};
+    std::uint32_t decision_count = 0;
+    std::uint32_t hooks_failed = 0;
+    std::uint32_t unhandled_count = 0;
+    std::uint32_t dead_letters = 0;
+    std::uint32_t guardian_failures = 0;
+    std::uint32_t ended = 0;
+};
+
+class world_rig {
+public:
+    world_rig() noexcept
+        : memory({heap(), heap_size}),
+          world({.memory = &memory, .events = &said, .name = "test"}),
+          kernel([this](kernel_rig::options& o) {
+              o.events = &world;
+              o.above = &world;
+          }) {
+        world.begin(*kernel);
+        run();
+        blocks_at_start = memory.live_blocks;
+    }
+
+    template <class A, class... Args>
+    [[nodiscard]] tactus::detail::ref_of<A> spawn(std::string_view name, Args&&... args) noexcept {
+        const auto made = try_spawn<A>(name, std::forward<Args>(args)...);
+        EXPECT_TRUE(made.has_value());
+        return made ? *made : tactus::detail::ref_of<A>{};
+    }
+    template <class A, class... Args>
+    [[nodiscard]] std::expected<tactus::detail::ref_of<A>, tactus::spawn_error> try_spawn(
+        std::string_view name, Args&&... args) noexcept {
+        auto r = tactus::detail::request_for<A>(memory, name, {}, std::forward<Args>(args)...);
+        if (!r)
+            return std::unexpected(r.error());
+        const auto made = world.spawn_top(*r);
+        if (!made)
+            return std::unexpected(made.error());
+        return tactus::detail::ref_of<A>(tactus::any_ref(*made));
+    }
+    std::size_t run() noexcept { return kernel.run(); }
+    /// Ends everything; what the world had is given back.
+    void end() noexcept {
+        world.terminate();
+        run();
+        EXPECT_EQ(said.ended, 1u);
+        EXPECT_EQ(memory.live_blocks, 0u);
+        EXPECT_EQ(memory.wrong_releases, 0u);
+    }
+
+    noted_world said;
+    test_memory memory;
+    tactus::actor_world world;
+    kernel_rig kernel;
+    std::size_t blocks_at_start = 0;
+
+private:
+    static constexpr std::size_t heap_size = board::roomy ? 512 * 1024 : 3'072;
+    [[nodiscard]] static std::byte* heap() noexcept {
+        alignas(16) static std::byte bytes[heap_size];
+        return bytes;
+    }
+};
+
+}  // namespace tactus_test
