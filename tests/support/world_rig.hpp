@@ -52,9 +52,12 @@ struct noted_world final : tactus::world_events {
 
 class world_rig {
 public:
-    world_rig() noexcept
+    explicit world_rig(const tactus::supervisor_strategy& of_guardian = {}) noexcept
         : memory({heap(), heap_size}),
-          world({.memory = &memory, .events = &said, .name = "test"}),
+          world({.memory = &memory,
+                 .events = &said,
+                 .name = "test",
+                 .guardian_strategy = of_guardian}),
           kernel([this](kernel_rig::options& o) {
               o.events = &world;
               o.above = &world;

@@ -16,9 +16,18 @@ namespace {
 
 TACTUS_CHECK_MODULE("actor_world");
 
-/// Root, user and system: they handle nothing and supervise by default. What they cannot decide
-/// ends the system.
-class guardian : public actor<> {};
+/// Root and system: they handle nothing. What a guardian escalates ends the system.
+class guardian : public actor<> {
+public:
+    supervisor_strategy supervision() {
+        return {.decider = [](const failure_cause&) { return directive::escalate; }};
+    }
+};
+class system_guardian : public actor<> {};
+class users_guardian : public actor<> {
+public:
+    supervisor_strategy supervision() { return context().world().guardian_strategy(); }
+};
 
 spawn_error refused(spawn_error::kind what, const char* why) noexcept {
     return {what, why};
@@ -27,7 +36,11 @@ spawn_error refused(spawn_error::kind what, const char* why) noexcept {
 }  // namespace
 
 actor_world::actor_world(const options& o) noexcept
-    : memory_(*o.memory), events_(o.events), name_(o.name), names_(*o.memory) {}
+    : memory_(*o.memory),
+      events_(o.events),
+      name_(o.name),
+      guardian_strategy_(o.guardian_strategy),
+      names_(*o.memory) {}
 
 void actor_world::begin(actor_scheduler& kernel) noexcept {
     kernel_ = &kernel;
@@ -36,15 +49,14 @@ void actor_world::begin(actor_scheduler& kernel) noexcept {
     TACTUS_CHECK(1, root.has_value());
     root_ = *root;
     slot& place = *kernel.slots().find(root_);
-    const auto named = [&](std::string_view name) {
-        spawn_request r = guard;
-        r.name = name;
+    const auto named = [&](const actor_type& type, std::string_view name) {
+        const spawn_request r{.type = &type, .name = name};
         const auto made = spawn_under(&place, r, cell::is_guardian);
         TACTUS_CHECK(2, made.has_value());
         return *made;
     };
-    user_ = named("user");
-    system_ = named("system");
+    user_ = named(actor_type_of<users_guardian>(), "user");
+    system_ = named(actor_type_of<system_guardian>(), "system");
 }
 
 // ---- spawning

@@ -3,9 +3,9 @@
 // The life of an actor: start, failure, restart, end; and what a parent does about its children.
 //
 // Everything here happens in the turn of the actor it is about.
-#include <tactus/actor/actor_world.hpp>
-
 #include "owned_message.hpp"
+
+#include <tactus/actor/actor_world.hpp>
 
 #include <utility>
 

@@ -4,9 +4,9 @@
 //
 // A watch is a message to the watched actor, which keeps it until it ends, and sends it back then.
 // The watcher knows whom it watches: what comes back for somebody else is dropped.
-#include <tactus/actor/actor_world.hpp>
-
 #include "owned_message.hpp"
+
+#include <tactus/actor/actor_world.hpp>
 
 #include <tactus/actor/signals.hpp>
 

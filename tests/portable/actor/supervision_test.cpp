@@ -408,30 +408,17 @@ TEST(supervision, AC_6_hooks_of_a_restart) {
     rig.end();
 }
 
-// SV-5: what reaches the root ends the system.
+// SV-5, PK-SUP-22: what reaches the root ends the system, and says why.
 TEST(supervision, SV_5_escalation_to_the_root_ends_the_world) {
-    world_rig rig;
-    class fatal_child : public actor<int> {
-    public:
-        std::expected<void, failure> on(int) { return std::unexpected(failure("over")); }
-    };
-    class top : public actor<int> {
-    public:
-        void pre_start() { child_ = *context().try_spawn<fatal_child>("child", {}); }
-        void on(int v) { child_.tell(v); }
-        directive decide(any_ref, const failure_cause&) { return directive::escalate; }
-
-    private:
-        actor_ref<int> child_;
-    };
-    // The user guardian restarts `top` for it, since it is a failure like any other.
-    const auto t = rig.spawn<top>("top");
-    t.tell(1);
+    world_rig rig({.decider = always_escalate});
+    const auto a = rig.spawn<confessor>("a");
+    const auto b = rig.spawn<confessor>("b");
+    b.tell(1);
+    a.tell(-1);
     rig.run();
-    EXPECT_EQ(rig.said.guardian_failures, 0u);
-    EXPECT_TRUE(rig.said.decisions[1].what == directive::restart);
-    t.tell(2);
-    rig.run();
-    EXPECT_EQ(rig.said.decision_count, 4u);
-    rig.end();
+    EXPECT_EQ(rig.said.guardian_failures, 1u);
+    EXPECT_EQ(rig.said.ended, 1u);
+    EXPECT_TRUE(rig.try_spawn<confessor>("c").error().what == spawn_error::kind::shutting_down);
+    EXPECT_EQ(rig.memory.live_blocks, 0u);
+    journal().clear();
 }

@@ -7,7 +7,19 @@
 // needs an operating system is left out where the platform has none.
 #pragma once
 
+#include <tactus/actor/actor.hpp>
+#include <tactus/actor/actor_context.hpp>
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/actor_ref.hpp>
+#include <tactus/actor/actor_type.hpp>
+#include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/cell.hpp>
+#include <tactus/actor/cell_body.hpp>
+#include <tactus/actor/failure_cause.hpp>
+#include <tactus/actor/name_table.hpp>
+#include <tactus/actor/props.hpp>
+#include <tactus/actor/signals.hpp>
+#include <tactus/actor/supervision.hpp>
 #include <tactus/base/bitmap.hpp>
 #include <tactus/base/check.hpp>
 #include <tactus/base/det_hasher.hpp>
@@ -93,6 +105,8 @@
 #include <tactus/time/timer_wheel.hpp>
 
 #if __has_include(<tactus/runtime/steady_clock.hpp>)
+#include <tactus/runtime/actor_system.hpp>
+#include <tactus/runtime/ask_error.hpp>
 #include <tactus/runtime/blocking_section.hpp>
 #include <tactus/runtime/calling_thread.hpp>
 #include <tactus/runtime/dispatcher_threads.hpp>

@@ -126,7 +126,7 @@ public:
     /// Says that the actor takes these messages: nobody checks that.
     explicit constexpr actor_ref(any_ref who) noexcept : who_(who) {}
     template <class... Others>
-        requires(detail::same_count<Ms, Others...> && ...)
+        requires((detail::same_count<Ms, Others...> == 1) && ...)
     // NOLINTNEXTLINE(google-explicit-constructor): who takes more takes less
     constexpr actor_ref(const actor_ref<Others...>& other) noexcept : who_(other.any()) {}
 

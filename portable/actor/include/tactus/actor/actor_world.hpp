@@ -69,7 +69,8 @@ public:
     struct options {
         memory_source* memory = nullptr;  // bodies, names, watches
         world_events* events = nullptr;
-        std::string_view name = "tactus";  // outlives the world
+        std::string_view name = "tactus";            // outlives the world
+        supervisor_strategy guardian_strategy = {};  // of the user guardian
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
@@ -111,6 +112,9 @@ public:
     [[nodiscard]] actor_scheduler& kernel() const noexcept { return *kernel_; }
     [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
     [[nodiscard]] mailbox_index user_guardian() const noexcept { return user_; }
+    [[nodiscard]] const supervisor_strategy& guardian_strategy() const noexcept {
+        return guardian_strategy_;
+    }
     [[nodiscard]] static actor_world& of(const actor_scheduler& kernel) noexcept {
         return *static_cast<actor_world*>(kernel.above());
     }
@@ -211,6 +215,7 @@ private:
     memory_source& memory_;
     world_events* events_;
     std::string_view name_;
+    supervisor_strategy guardian_strategy_;
     actor_scheduler* kernel_ = nullptr;
     name_table names_;
     mailbox_index root_;

@@ -6,10 +6,10 @@
 // actor runs: the tree, and what it was told. A cell is a system message: the one node by which it
 // is told anything (SQ-3). What it is told are bits, so telling never needs memory:
 //
-//   terminate       ends it                                                          from anybody
-//   resume          its failure is forgiven                                          from its parent
-//   reports         children have failed or ended; they are linked to each other     from children
-//   held            it is to be held back, or not: a level, and it follows           from its parent
+//   terminate       ends it                                                        from anybody
+//   resume          its failure is forgiven                                        its parent
+//   reports         children have failed or ended; they are linked to each other   children
+//   held            it is to be held back, or not: a level, and it follows         its parent
 //
 // A child reports by linking itself to its parent (reports_), at most once until the parent looked.
 // An ended child's slot stays until its parent has looked: the parent gives it back.
@@ -21,8 +21,8 @@
 //      +-----------+-----------+--> terminating --> ended
 //
 // Invariants
-//   L1  children are linked in the order they were spawned; the list is the parent's (of a guardian,
-//       which has many parents' worth of threads, under the world's lock)
+//   L1  children are linked in the order they were spawned; the list is the parent's (of a
+//       guardian, below which any thread spawns, under the world's lock)
 //   L2  a cell outlives its children, so a child may tell its parent at any time
 //   L3  `held` is applied once: the actor is suspended for it exactly while the bit `holds` is set
 //   L4  the bit `failed` is set exactly while the actor is suspended for a failure of its own

@@ -115,8 +115,8 @@ public:
         return who;
     }
 
-    /// For the layer above: an actor that behaves as `acts`, whose state `init(slot&)` puts into the
-    /// user line, without failing. It has its first run at once, which calls acts.start.
+    /// For the layer above: an actor that behaves as `acts`, whose state `init(slot&)` puts into
+    /// the user line, without failing. It has its first run at once, which calls acts.start.
     template <class Init>
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_as(const behaviour& acts,
                                                                      const spawn_options& o,

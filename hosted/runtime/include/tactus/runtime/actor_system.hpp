@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Actor system: actors on the threads of this machine, in one line.
+//
+//     tactus::actor_system system{"demo"};
+//     auto ref = system.spawn<sum>("sum");
+//     ref.tell(add{1});
+//     auto answer = system.ask<int>(ref, [](auto me) { return total{me}; }, 1s);
+//
+// The destructor stops all actors, children before parents, waits for at most `shutdown_limit`, and
+// says who is left if somebody is (UP-2).
+//
+// Thread safety: any thread. terminate() within an actor, too; waiting for it only outside.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <tactus/actor/actor.hpp>
+#include <tactus/dispatch/dispatcher_config.hpp>
+#include <tactus/runtime/ask_error.hpp>
+#include <tactus/runtime/dispatchers.hpp>
+
+namespace tactus::inline v0 {
+
+/// What spawn throws; try_spawn returns the error.
+class spawn_exception : public std::runtime_error {
+public:
+    spawn_exception(const spawn_error& why, std::string_view name);
+    [[nodiscard]] const spawn_error& error() const noexcept { return why_; }
+
+private:
+    spawn_error why_;
+};
+
+namespace detail {
+
+/// Where the reply to a question arrives: whoever comes first, reply or asker that gives up.
+template <class R>
+struct reply_place {
+    std::mutex mutex;
+    std::condition_variable arrived;
+    std::optional<R> reply;
+};
+
+template <class R>
+class reply_box : public actor<R> {
+public:
+    explicit reply_box(std::shared_ptr<reply_place<R>> to) : to_(std::move(to)) {}
+    void on(R&& reply) {
+        {
+            const std::lock_guard held(to_->mutex);
+            if (!to_->reply)
+                to_->reply.emplace(std::move(reply));
+        }
+        to_->arrived.notify_one();
+        this->context().stop();
+    }
+
+private:
+    std::shared_ptr<reply_place<R>> to_;
+};
+
+}  // namespace detail
+
+class actor_system {
+public:
+    /// What the destructor does when actors are left after the limit.
+    enum class at_limit : std::uint8_t { abort, detach };
+    struct options {
+        dispatcher_config dispatcher = {};       // of the default dispatcher
+        std::uint32_t actors_max = 1U << 22U;    // at once; addresses only, until used
+        std::uint32_t messages_max = 1U << 26U;  // in flight at once
+        supervisor_strategy guardian_strategy = {};
+        std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);
+        at_limit then = at_limit::detach;
+        world_events* events = nullptr;  // outlives the system
+    };
+
+    /// Requires: a name that fault_of_system_name finds no fault with (std::invalid_argument).
+    explicit actor_system(std::string_view name, const options& o);
+    explicit actor_system(std::string_view name) : actor_system(name, options{}) {}
+    ~actor_system();
+    actor_system(const actor_system&) = delete;
+    actor_system& operator=(const actor_system&) = delete;
+
+    /// A top-level actor. What spawning needs and is not there is thrown (spawn_exception).
+    template <class A, class... Args>
+    detail::ref_of<A> spawn(std::string_view name, Args&&... args) {
+        auto made = try_spawn<A>(name, {}, std::forward<Args>(args)...);
+        if (!made)
+            throw spawn_exception(made.error(), name);
+        return *made;
+    }
+    /// Without a name.
+    template <class A, class... Args>
+    detail::ref_of<A> spawn_anonymous(Args&&... args) {
+        return spawn<A>(std::string_view{}, std::forward<Args>(args)...);
+    }
+    template <class A, class... Args>
+    [[nodiscard]] std::expected<detail::ref_of<A>, spawn_error> try_spawn(std::string_view name,
+                                                                          const spawn_options& how,
+                                                                          Args&&... args) {
+        auto r = detail::request_for<A>(world().memory(), name, how, std::forward<Args>(args)...);
+        if (!r)
+            return std::unexpected(r.error());
+        const auto made = world().spawn_top(*r);
+        if (!made)
+            return std::unexpected(made.error());
+        return detail::ref_of<A>(any_ref(*made));
+    }
+
+    /// Asks and waits: `make` gets an actor_ref<R> to reply to, and gives the message. Not within an
+    /// actor, where nothing may wait.
+    template <class R, class Target, class Make>
+    [[nodiscard]] std::expected<R, ask_error> ask(const Target& target, Make&& make,
+                                                  std::chrono::nanoseconds timeout) {
+        using message = std::remove_cvref_t<std::invoke_result_t<Make, actor_ref<R>>>;
+        const auto failed = [&](ask_error::kind what) {
+            return std::unexpected(
+                ask_failed(what, any_ref(target), timeout, message_type_of<message>.name));
+        };
+        if (timeout <= std::chrono::nanoseconds::zero())
+            return failed(ask_error::kind::invalid_timeout);
+        if (worker::current() != nullptr)
+            return failed(ask_error::kind::would_block_worker);
+        auto place = std::make_shared<detail::reply_place<R>>();
+        auto r = detail::request_for<detail::reply_box<R>>(world().memory(), {}, {}, place);
+        if (!r)
+            return failed(ask_error::kind::no_room);
+        const auto box = world().spawn_orphan(*r);
+        if (!box)
+            return failed(ask_error::kind::no_room);
+        const auto sent_it = target.try_tell(std::forward<Make>(make)(actor_ref<R>(any_ref(*box))));
+        if (!sent_it) {
+            (void)world().stop(*box);
+            return failed(sent_it.error().why == sent::recipient_terminated ||
+                                  sent_it.error().why == sent::no_system
+                              ? ask_error::kind::target_terminated
+                              : ask_error::kind::refused);
+        }
+        std::unique_lock held(place->mutex);
+        if (!place->arrived.wait_for(held, timeout, [&] { return place->reply.has_value(); })) {
+            held.unlock();
+            (void)world().stop(*box);  // a late reply is a dead letter
+            return failed(ask_error::kind::timeout);
+        }
+        return std::move(*place->reply);
+    }
+
+    /// Ends an actor after what it is doing. False when it has ended.
+    bool stop(any_ref who) noexcept { return world().stop(who.index()); }
+    /// Names nothing: there is none.
+    [[nodiscard]] any_ref select(std::string_view path) noexcept {
+        return any_ref(world().find(path));
+    }
+    [[nodiscard]] std::string path_of(any_ref who);
+    [[nodiscard]] std::string_view name() const noexcept;
+
+    /// Begins to stop everything; returns at once.
+    void terminate() noexcept { world().terminate(); }
+    /// True when everything has ended within the time. Not within an actor.
+    bool wait(std::chrono::nanoseconds limit);
+    bool terminate_and_wait(std::chrono::nanoseconds limit) {
+        terminate();
+        return wait(limit);
+    }
+    /// SV-5: 0, or 70 (EX_SOFTWARE) when a failure ended the system.
+    [[nodiscard]] int exit_code() const noexcept;
+    /// Why it ended, if a failure did; empty otherwise.
+    [[nodiscard]] std::string failure_text() const;
+
+    [[nodiscard]] runtime::dispatchers& dispatchers() noexcept;
+    [[nodiscard]] actor_world& world() noexcept { return *world_; }
+
+private:
+    struct parts;
+    [[nodiscard]] ask_error ask_failed(ask_error::kind what, any_ref target,
+                                       std::chrono::nanoseconds after, std::string_view type);
+
+    std::unique_ptr<parts> parts_;
+    actor_world* world_;
+};
+
+}  // namespace tactus::inline v0

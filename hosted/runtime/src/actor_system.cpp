@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Putting the parts of a hosted system together, and taking them apart.
+#include <tactus/runtime/actor_system.hpp>
+
+#include <tactus/actor/actor_name.hpp>
+#include <tactus/dispatch/dump.hpp>
+#include <tactus/dispatch/resolver.hpp>
+#include <tactus/runtime/heap_memory.hpp>
+#include <tactus/runtime/scheduler_memory.hpp>
+#include <tactus/runtime/steady_clock.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace tactus::inline v0 {
+namespace {
+
+class string_sink final : public text_sink {
+public:
+    void write(std::string_view piece) noexcept override { text += piece; }
+    std::string text;
+};
+
+std::string valid(std::string_view name) {
+    if (const auto fault = fault_of_system_name(name))
+        throw std::invalid_argument("a system cannot have the name '" + std::string(name) +
+                                    "': " + text_of(*fault));
+    return std::string(name);
+}
+
+}  // namespace
+
+const char* name_of(ask_error::kind what) noexcept {
+    static constexpr const char* names[ask_error_count] = {"timeout",         "target_terminated",
+                                                           "invalid_timeout", "would_block_worker",
+                                                           "refused",         "no_room"};
+    return names[static_cast<std::size_t>(what)];
+}
+
+std::string ask_error::text() const {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(after).count();
+    const std::string to = "[" + target_path + "]";
+    const std::string of = " of type [" + std::string(message_type) + "]";
+    switch (what) {
+    case kind::timeout:
+        return "ask timed out on " + to + " after [" + std::to_string(ms) + " ms]: a message" + of +
+               " was not answered";
+    case kind::target_terminated:
+        return "recipient " + to + " had already been terminated: a message" + of + " was not sent";
+    case kind::invalid_timeout:
+        return "the timeout of an ask must be positive, found [" + std::to_string(ms) +
+               " ms]: a message" + of + " to " + to + " was not sent";
+    case kind::would_block_worker:
+        return "a blocking ask of " + to +
+               " within an actor would block its worker; use the "
+               "context's";
+    case kind::refused:
+        return "the mailbox of " + to + " did not take a message" + of;
+    case kind::no_room:
+        return "no actor could be made for the reply of " + to;
+    }
+    return {};
+}
+
+spawn_exception::spawn_exception(const spawn_error& why, std::string_view name)
+    : std::runtime_error(
+          "cannot spawn an actor" +
+          (name.empty() ? std::string(" without a name") : " named '" + std::string(name) + "'") +
+          ": " + why.reason),
+      why_(why) {}
+
+struct actor_system::parts final : world_events {
+    parts(std::string_view called, const options& o)
+        : name(valid(called)),
+          how(o),
+          memory({.actors_max = o.actors_max, .messages_max = o.messages_max}),
+          names({.memory = &heap}),
+          world({.memory = &heap,
+                 .events = this,
+                 .name = name,
+                 .guardian_strategy = o.guardian_strategy}),
+          kernel(memory.fill(runtime::dispatchers::fill(
+              {.time = &time, .events = &world, .above = &world}, o.dispatcher))),
+          all(kernel, {.system_name = name, .names = &names},
+              {.id = default_dispatcher_id, .config = o.dispatcher}) {
+        world.begin(kernel);
+    }
+
+    void supervised(const decision& d) noexcept override {
+        if (how.events != nullptr)
+            how.events->supervised(d);
+    }
+    void hook_failed(any_ref who, const char* hook, const failure_cause& why) noexcept override {
+        if (how.events != nullptr)
+            how.events->hook_failed(who, hook, why);
+    }
+    void unhandled(any_ref who, envelope& message) noexcept override {
+        if (how.events != nullptr)
+            how.events->unhandled(who, message);
+    }
+    void dead_letter(any_ref to, envelope& message, dead_letter_cause cause) noexcept override {
+        if (how.events != nullptr)
+            how.events->dead_letter(to, message, cause);
+    }
+    void message_lost(any_ref to, const message_type& type,
+                      dead_letter_cause cause) noexcept override {
+        if (how.events != nullptr)
+            how.events->message_lost(to, type, cause);
+    }
+    void guardian_failed(const failure_cause& why) noexcept override {
+        {
+            const std::lock_guard held(mutex);
+            failed = true;
+            failure_text = why.text();
+        }
+        if (how.events != nullptr)
+            how.events->guardian_failed(why);
+    }
+    void world_ended() noexcept override {
+        if (how.events != nullptr)
+            how.events->world_ended();
+        const std::lock_guard held(mutex);
+        ended = true;
+        over.notify_all();
+    }
+
+    std::string name;
+    options how;
+    runtime::heap_memory heap;
+    runtime::scheduler_memory memory;
+    runtime::steady_clock time;
+    resolver names;
+    actor_world world;
+    actor_scheduler kernel;
+    runtime::dispatchers all;
+
+    mutable std::mutex mutex;
+    std::condition_variable over;
+    // Under the lock.
+    bool ended = false;
+    bool failed = false;
+    std::string failure_text;
+};
+
+actor_system::actor_system(std::string_view name, const options& o)
+    : parts_(std::make_unique<parts>(name, o)), world_(&parts_->world) {}
+
+actor_system::~actor_system() {
+    if (terminate_and_wait(parts_->how.shutdown_limit)) {
+        parts_->all.force_stop();
+        return;
+    }
+    // Somebody does not come to an end: its thread cannot be waited for.
+    string_sink left;
+    dump_dispatchers(parts_->kernel, left, {});
+    std::fprintf(stderr, "tactus: system '%s' did not end within its limit; left are:\n%s\n",
+                 parts_->name.c_str(), left.text.c_str());
+    if (parts_->how.then == at_limit::abort)
+        std::abort();
+    (void)parts_.release();  // NOLINT(bugprone-unused-return-value): kept for its threads
+}
+
+bool actor_system::wait(std::chrono::nanoseconds limit) {
+    std::unique_lock held(parts_->mutex);
+    return parts_->over.wait_for(held, limit, [this] { return parts_->ended; });
+}
+
+std::string actor_system::path_of(any_ref who) {
+    string_sink to;
+    world_->write_path(who.index(), to);
+    return std::move(to.text);
+}
+std::string_view actor_system::name() const noexcept {
+    return parts_->name;
+}
+int actor_system::exit_code() const noexcept {
+    const std::lock_guard held(parts_->mutex);
+    return parts_->failed ? 70 : 0;
+}
+std::string actor_system::failure_text() const {
+    const std::lock_guard held(parts_->mutex);
+    return parts_->failure_text;
+}
+runtime::dispatchers& actor_system::dispatchers() noexcept {
+    return parts_->all;
+}
+
+ask_error actor_system::ask_failed(ask_error::kind what, any_ref target,
+                                   std::chrono::nanoseconds after, std::string_view type) {
+    return {what, target, after, type, path_of(target)};
+}
+
+}  // namespace tactus::inline v0
