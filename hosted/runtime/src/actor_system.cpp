@@ -149,6 +149,7 @@ actor_system::actor_system(std::string_view name, const options& o)
 actor_system::~actor_system() {
     if (terminate_and_wait(parts_->how.shutdown_limit)) {
         parts_->all.force_stop();
+        parts_->world.sweep();
         return;
     }
     // Somebody does not come to an end: its thread cannot be waited for.

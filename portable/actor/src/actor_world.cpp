@@ -97,6 +97,12 @@ std::expected<cell_body*, spawn_error> actor_world::prepare(const spawn_request&
     return std::unexpected(refused(spawn_error::kind::memory_exhausted, "no memory for the actor"));
 }
 
+void actor_world::free_body(slot& place) noexcept {
+    auto* body = static_cast<cell_body*>(place.extras());
+    place.set_extras(nullptr);
+    free_body(static_cast<const actor_type&>(*place.acts()), body);
+}
+
 void actor_world::free_body(const actor_type& type, cell_body* body) noexcept {
     if (cell_extras* x = body->extras; x != nullptr) {
         if (x->maker != nullptr)
@@ -132,6 +138,7 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
     const auto init = [&](slot& s) noexcept {
         begun = &s;
         ::new (s.user_state()) cell(above, *body, bits);
+        s.set_extras(*body);
         if (parent != nullptr)
             link_child(slots, cell::of(*parent), s);
         if (!wanted.name.empty())
@@ -148,6 +155,8 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
         unlink_last(slots, cell::of(*parent));
     if (!wanted.name.empty())
         names_.drop(above, wanted.name);
+    if (begun != nullptr)
+        begun->set_extras(nullptr);
     free_body(*wanted.type, *body);
     return made;
 }
@@ -189,6 +198,14 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_orphan(
 bool actor_world::send(mailbox_index to, system_kind kind, void* payload) noexcept {
     owned_message* m = owned_message::make(memory_, kind, payload);
     return m != nullptr && kernel_->send_system(to, *m);
+}
+
+bool actor_world::send_recreate(mailbox_index to, cause_ref why) noexcept {
+    owned_message* m = owned_message::make(memory_, system_kind::recreate, nullptr);
+    if (m == nullptr)
+        return false;
+    m->data.write(why.release());  // taken by who handles it, or by system_dead_letter
+    return kernel_->send_system(to, *m);
 }
 
 bool actor_world::stop(mailbox_index who) noexcept {
@@ -337,17 +354,18 @@ void actor_world::actor_failed(mailbox_index who, const failure& why) noexcept {
 void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) noexcept {
     slot& place = kernel_->slots().at(who.slot_number());
     cell& c = cell::of(place);
-    const auto& type = static_cast<const actor_type&>(*place.acts());
-    watch_entry* watchers = c.body()->extras != nullptr ? c.body()->extras->watchers : nullptr;
-    free_body(type, c.body());
+    cell_extras* x = c.body()->extras;
+    watch_entry* watchers = x != nullptr ? std::exchange(x->watchers, nullptr) : nullptr;
     const mailbox_index parent = c.parent();
     const std::uint32_t bits = c.flags();
     c.subject.write(who);  // for its parent
     c.set_phase(cell_phase::ended);
     // Its parent first, then who watches. From the report on the slot is the parent's.
     if ((bits & cell::is_orphan) != 0) {
+        free_body(place);
         kernel_->release(place);
     } else if (!parent.valid()) {
+        free_body(place);
         if (events_ != nullptr)
             events_->world_ended();
     } else {
@@ -366,6 +384,14 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
         watch_entry* next = in_order->next_watcher;
         notify(*in_order);
         in_order = next;
+    }
+}
+
+void actor_world::sweep() noexcept {
+    registry& slots = kernel_->slots();
+    for (std::uint32_t i = 0; i < slots.constructed_count(); ++i) {
+        if (slots.at(i).extras() != nullptr)
+            free_body(slots.at(i));
     }
 }
 

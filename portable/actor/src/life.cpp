@@ -194,6 +194,8 @@ void actor_world::has_failed(const self& s, const failure& why) noexcept {
 void actor_world::report(const self& s, std::uint32_t what) noexcept {
     const mailbox_index parent = s.c.parent();
     if (parent.valid()) {
+        if (cell_extras* x = s.c.body()->extras; x != nullptr)
+            x->reported = x->cause;
         slot& above = kernel_->slots().at(parent.slot_number());
         s.c.report(*kernel_, above, cell::of(above), s.place, what);
         return;
@@ -236,9 +238,19 @@ void actor_world::be_resumed(turn& t, const self& s) noexcept {
     const mailbox_index perpetrator = x != nullptr ? x->perpetrator : mailbox_index{};
     end_failure(s);
     // What it failed for is forgiven, too.
-    if (slot* child = perpetrator.valid() ? kernel_->slots().find(perpetrator) : nullptr;
-        child != nullptr && cell::of(*child).parent() == s.index())
+    if (slot* child = find_child(s, perpetrator))
         cell::of(*child).tell(*kernel_, *child, cell::told_resume, cell::wants_held);
+}
+
+slot* actor_world::find_child(const self& s, mailbox_index who) noexcept {
+    if (!who.valid())
+        return nullptr;
+    children_of all(kernel_->slots(), s.c);
+    while (slot* child = all.next()) {
+        if (kernel_->slots().index_of(*child) == who)
+            return child;
+    }
+    return nullptr;
 }
 
 // ---- restarting
@@ -316,10 +328,7 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     // PK-SUP-10: children that survived are restarted, too.
     children_of all(kernel_->slots(), s.c);
     while (slot* child = all.next()) {
-        cause_ref shared = why;
-        void* raw = shared.release();
-        if (!send(kernel_->slots().index_of(*child), system_kind::recreate, raw))
-            (void)cause_ref::take(raw);
+        (void)send_recreate(kernel_->slots().index_of(*child), why);
     }
     end_failure(s);
 }
@@ -399,16 +408,11 @@ void actor_world::stop_children(turn& t) noexcept {
 }
 
 bool actor_world::stop_child(turn& t, mailbox_index who) noexcept {
-    slot* child = kernel_->slots().find(who);
     const self s{*this, t.place(), cell::of(t.place())};
-    children_of all(kernel_->slots(), s.c);
-    while (slot* mine = all.next()) {
-        if (mine == child) {
-            order_stop(s, *child);
-            return true;
-        }
-    }
-    return false;
+    slot* child = find_child(s, who);
+    if (child != nullptr)
+        order_stop(s, *child);
+    return child != nullptr;
 }
 
 handled actor_world::look_at_reports(turn& t, const self& s) noexcept {
@@ -453,6 +457,7 @@ void actor_world::child_ended(turn& t, const self& s, slot& child) noexcept {
         unlink_child(kernel_->slots(), s.c, child);
     }
     names_.release(who);
+    free_body(child);
     kernel_->release(child);
     if (who == user_) {
         // The runtime's own actors go last, then the root.
@@ -534,12 +539,8 @@ void actor_world::apply_restart(const self& s, slot& child, const cause_ref& why
         return;
     }
     each([&](slot& c) {
-        cause_ref shared = why;
-        void* raw = shared.release();
-        if (!send(kernel_->slots().index_of(c), system_kind::recreate, raw)) {
-            (void)cause_ref::take(raw);
+        if (!send_recreate(kernel_->slots().index_of(c), why))
             order_stop(s, c);
-        }
         return true;
     });
 }
@@ -547,10 +548,10 @@ void actor_world::apply_restart(const self& s, slot& child, const cause_ref& why
 handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept {
     (void)t;
     cell& c = cell::of(child);
-    const cell_extras* theirs = c.body()->extras;
+    cell_extras* theirs = c.body()->extras;
     const mailbox_index who = kernel_->slots().index_of(child);
-    cause_ref why = theirs != nullptr && theirs->cause
-                        ? theirs->cause
+    cause_ref why = theirs != nullptr && theirs->reported
+                        ? std::move(theirs->reported)
                         : cause_ref::make(memory_, failure_kind::runtime,
                                           failure("no memory to say why it failed"));
     directive d = directive::stop;

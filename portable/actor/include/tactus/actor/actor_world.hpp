@@ -79,6 +79,10 @@ public:
     /// Spawns the guardians. Requires: the kernel was made with this as its events and its `above`.
     void begin(actor_scheduler& kernel) noexcept;
 
+    /// Frees what actors left whose parents ended with them, by force. Requires: the kernel has
+    /// stopped.
+    void sweep() noexcept;
+
     // ---- any thread
 
     struct spawn_request {
@@ -176,7 +180,10 @@ private:
     [[nodiscard]] std::expected<cell_body*, spawn_error> prepare(const spawn_request& wanted,
                                                                  mailbox_index parent) noexcept;
     void free_body(const actor_type& type, cell_body* body) noexcept;
+    /// Of an actor that has ended.
+    void free_body(slot& place) noexcept;
     bool send(mailbox_index to, system_kind kind, void* payload) noexcept;
+    bool send_recreate(mailbox_index to, cause_ref why) noexcept;
 
     // Life.
     [[nodiscard]] handled create(const self& s, failure_kind as) noexcept;
@@ -203,6 +210,8 @@ private:
     void report(const self& s, std::uint32_t what) noexcept;
     void go_on_waiting(turn& t, const self& s) noexcept;
     [[nodiscard]] bool has_children(const self& s) noexcept;
+    /// Null: it is none, or has ended.
+    [[nodiscard]] slot* find_child(const self& s, mailbox_index who) noexcept;
 
     // Watch.
     void be_watched(const self& s, watch_entry& e) noexcept;

@@ -2,7 +2,8 @@
 //
 // Cell body: the instance of an actor, and what few actors have (extras), made when first needed.
 //
-// Owner only: the actor's turn, and who ends it.
+// Owner only: the actor's turn, except `reported`. It is freed by who gives the slot back: the
+// parent may look at it until then.
 #pragma once
 
 #include <cstddef>
@@ -57,6 +58,8 @@ struct child_record {
 
 struct cell_extras {
     actor_maker* maker = nullptr;
+    // Why it failed, for its parent: written before it reports, and taken by the parent.
+    cause_ref reported;
     // Of the failure being dealt with.
     cause_ref cause;
     mailbox_index perpetrator;           // the child whose failure it is; names nothing: its own

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: a tree of actors that spawn, fail, stop, watch and are restarted at random, on all workers:
+// every instance and message that was made is ended, and everybody is gone at the end (AC-11, SV-2,
+// UP-2).
+#include <tactus/runtime/actor_system.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using namespace std::chrono_literals;
+
+namespace {
+
+std::atomic<std::int64_t> instances{0};
+std::atomic<std::int64_t> messages{0};
+std::atomic<std::uint64_t> handled_count{0};
+std::atomic<std::uint64_t> failures{0};
+
+struct counted {
+    counted() { messages.fetch_add(1, std::memory_order_relaxed); }
+    counted(const counted&) { messages.fetch_add(1, std::memory_order_relaxed); }
+    counted& operator=(const counted&) = default;
+    ~counted() { messages.fetch_sub(1, std::memory_order_relaxed); }
+};
+/// What to do, and how far to pass it on.
+struct command {
+    std::uint64_t random;
+    int depth;
+    counted tag = {};
+};
+
+std::uint64_t mixed(std::uint64_t x) {
+    x ^= x >> 33U;
+    x *= 0xff51'afd7'ed55'8ccdULL;
+    x ^= x >> 33U;
+    x *= 0xc4ce'b9fe'1a85'ec53ULL;
+    return x ^ (x >> 33U);
+}
+
+class node : public actor<command> {
+public:
+    explicit node(int depth) : depth_(depth) {
+        instances.fetch_add(1, std::memory_order_relaxed);
+        static std::atomic<std::uint64_t> attempts{0};
+        if (mixed(attempts.fetch_add(1)) % 61 == 0) {
+            instances.fetch_sub(1, std::memory_order_relaxed);
+            throw std::runtime_error("cannot begin");
+        }
+    }
+    node(const node&) = delete;
+    node& operator=(const node&) = delete;
+    ~node() { instances.fetch_sub(1, std::memory_order_relaxed); }
+
+    void on(const command& m) {
+        handled_count.fetch_add(1, std::memory_order_relaxed);
+        const std::uint64_t r = mixed(m.random);
+        switch (r % 10) {
+        case 0:
+            failures.fetch_add(1, std::memory_order_relaxed);
+            throw std::runtime_error("told to");
+        case 1:
+            if (depth_ > 0)
+                context().stop();
+            return;
+        case 2:
+        case 3:
+        case 4:
+            if (depth_ < 4 && context().child_count() < 4) {
+                auto child = context().try_spawn<node>("", {}, depth_ + 1);
+                if (child) {
+                    if (r % 3 == 0)
+                        context().watch(*child);
+                    last_[r % 4] = *child;
+                }
+            }
+            break;
+        case 5:
+            (void)context().stop(last_[mixed(r) % 4].any());
+            break;
+        case 6:
+            if (m.depth % 7 == 0)
+                self().any().tell(tactus::kill{});
+            break;
+        default:
+            break;
+        }
+        if (m.depth > 0)
+            last_[mixed(r + 1) % 4].tell(command{r, m.depth - 1});
+    }
+    void on(const terminated& t) {
+        if (mixed(t.who.index().slot) % 5 == 0)
+            throw std::runtime_error("grief");
+    }
+    void post_stop() {
+        if (mixed(static_cast<std::uint64_t>(depth_) + failures.load()) % 31 == 0)
+            throw std::runtime_error("cannot end");
+    }
+    supervisor_strategy supervision() {
+        static constexpr supervision_scope scopes[] = {supervision_scope::one_for_one,
+                                                       supervision_scope::all_for_one,
+                                                       supervision_scope::rest_for_one};
+        supervisor_strategy s;
+        s.scope = scopes[static_cast<std::size_t>(depth_) % 3];
+        s.max_restarts = 20U;
+        s.within = duration::from_ms(100);
+        s.decider = [](const failure_cause& why) {
+            static std::atomic<std::uint64_t> turn{0};
+            const std::uint64_t r = mixed(turn.fetch_add(1) + why.text().size()) % 16;
+            if (r == 0)
+                throw std::logic_error("cannot decide");
+            return r < 9    ? directive::restart
+                   : r < 12 ? directive::resume
+                   : r < 15 ? directive::stop
+                            : directive::escalate;
+        };
+        return s;
+    }
+
+private:
+    int depth_;
+    actor_ref<command> last_[4];
+};
+
+}  // namespace
+
+// SV-2, AC-11, UP-2
+TEST(actor_tree_stress, SV_2_everybody_who_came_is_gone_at_the_end) {
+    const char* given = std::getenv("TACTUS_STRESS_SECONDS");
+    const auto length =
+        std::chrono::milliseconds(given != nullptr ? std::atoi(given) * 1'000 : 700);
+    instances = 0;
+    messages = 0;
+    {
+        actor_system system("stress", {.dispatcher = {.workers = 2}});
+        const auto end = std::chrono::steady_clock::now() + length;
+        std::thread senders[2];
+        for (int s = 0; s < 2; ++s)
+            senders[s] = std::thread([&, s] {
+                std::uint64_t n = static_cast<std::uint64_t>(s) << 40U;
+                while (std::chrono::steady_clock::now() < end) {
+                    auto root = system.try_spawn<node>("", {}, 0);
+                    if (!root)
+                        break;
+                    for (int i = 0; i < 200; ++i)
+                        root->tell(command{++n, 8});
+                    if (n % 3 == 0)
+                        (void)system.stop(*root);
+                    std::this_thread::yield();
+                }
+            });
+        for (std::thread& s : senders)
+            s.join();
+        ASSERT_TRUE(system.terminate_and_wait(20s)) << "somebody does not end";
+        EXPECT_EQ(instances.load(), 0);
+    }
+    EXPECT_EQ(instances.load(), 0);
+    EXPECT_EQ(messages.load(), 0);
+    EXPECT_GT(handled_count.load(), 1'000u);
+    EXPECT_GT(failures.load(), 10u);
+}
