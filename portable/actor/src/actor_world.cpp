@@ -40,10 +40,13 @@ actor_world::actor_world(const options& o) noexcept
       events_(o.events),
       name_(o.name),
       guardian_strategy_(o.guardian_strategy),
+      timers_(o.timers),
       names_(*o.memory) {}
 
 void actor_world::begin(actor_scheduler& kernel) noexcept {
     kernel_ = &kernel;
+    if (timers_ != nullptr)
+        timers_->attach(kernel);
     const spawn_request guard{.type = &actor_type_of<guardian>()};
     const auto root = spawn_under(nullptr, guard, cell::is_guardian);
     TACTUS_CHECK(1, root.has_value());
@@ -109,6 +112,12 @@ void actor_world::free_body(const actor_type& type, cell_body* body) noexcept {
             x->maker->end(memory_);
         if (x->failed_message != nullptr)
             kernel_->dispose_kept(*x->failed_message);
+        while (envelope* e = x->stash.pop())
+            kernel_->dispose_kept(*e);
+        while (actor_timer* timer = x->timers) {
+            x->timers = timer->next;
+            timer->release(memory_);
+        }
         while (child_record* r = x->children) {
             x->children = r->next;
             memory_.release(r, sizeof *r, alignof(child_record));
@@ -146,7 +155,15 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
                         mailbox_index::make(kernel_->system_number(), slots.number_of(s),
                                             slots.next_life_of(s)));
     };
-    auto made = kernel_->spawn_as(*wanted.type, wanted.how, init);
+    spawn_options how = wanted.how;
+    // ST-1: who stashes needs both ends of its queue.
+    if (wanted.type->mailbox_requirement.has(capability::deque) &&
+        how.mailbox.kind == mailbox_kind::fifo)
+        how.mailbox.kind = mailbox_kind::deque;
+    std::expected<mailbox_index, spawn_error> made = std::unexpected(
+        refused(spawn_error::kind::mailbox_unfit, "the actor stashes, which its mailbox cannot"));
+    if (how.mailbox.capabilities().has(wanted.type->mailbox_requirement))
+        made = kernel_->spawn_as(*wanted.type, how, init);
     if (made)
         return made;
     // Nobody has seen it. The slot is free again, but nobody else could take it in between: the

@@ -25,7 +25,7 @@ void cell::set_phase(cell_phase to) noexcept {
 void cell::tell(actor_scheduler& system, slot& own, std::uint32_t set,
                 std::uint32_t clear) noexcept {
     std::uint32_t seen = flags_.load(std::memory_order_relaxed);
-    while (!flags_.compare_exchange_weak(seen, (seen & ~clear) | set | queued, told.release(),
+    while (!flags_.compare_exchange_weak(seen, (seen & ~clear) | set | queued, told.acq_rel(),
                                          std::memory_order_relaxed)) {
     }
     if ((seen & queued) == 0)
@@ -34,7 +34,7 @@ void cell::tell(actor_scheduler& system, slot& own, std::uint32_t set,
 
 std::uint32_t cell::take_orders() noexcept {
     return flags_.fetch_and(~(queued | told_terminate | told_resume | told_reports),
-                            told.acquire());
+                            told.acq_rel());
 }
 
 void cell::report(actor_scheduler& system, slot& parent_slot, cell& parent, slot& own,

@@ -279,6 +279,8 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
         be_terminated(t, s);
         return;
     }
+    cancel_timers(t);
+    unstash(s);
     if (s.c.is(cell::has_instance)) {
         const actor_type& type = s.type();
         handled done = handled::ok();
@@ -309,7 +311,6 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
 }
 
 void actor_world::finish_restart(turn& t, const self& s) noexcept {
-    (void)t;
     cell_extras* x = s.c.body()->extras;
     const bool had_instance = s.c.is(cell::has_instance);
     destroy_instance(s);
@@ -331,6 +332,9 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
         (void)send_recreate(kernel_->slots().index_of(*child), why);
     }
     end_failure(s);
+    // PK-SUP-14: what was set before the failure still is.
+    if (cell_extras* kept = s.c.body()->extras; kept->receive_timeout != duration::max())
+        set_receive_timeout(t, kept->receive_timeout);
 }
 
 // ---- ending
@@ -343,6 +347,8 @@ void actor_world::be_terminated(turn& t, const self& s) noexcept {
         const port::lock_guard held(guardians_);
         s.c.set_phase(cell_phase::terminating);
     }
+    cancel_timers(t);
+    set_receive_timeout(t, duration::max());
     unwatch_all(t, s);
     if (!s.c.is(cell::suspended)) {
         s.c.set(cell::suspended);
@@ -380,8 +386,10 @@ void actor_world::finish_termination(turn& t, const self& s) noexcept {
             if (x != nullptr && x->cause)
                 events_->hook_failed(any_ref(s.index()), "post_stop", *x->cause);
         }
+        cancel_timers(t);
         destroy_instance(s);
     }
+    unstash(s);
     t.stop();
 }
 

@@ -139,6 +139,8 @@ handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
             note_failed_message(t, c, e);
         return done;
     }
+    if (const timer_due* m = e.get_if<timer_due>(); m != nullptr)
+        return receive_due(t, s, *m);
     if (e.get_if<poison_pill>() != nullptr) {
         be_terminated(t, s);
         return handled::ok();

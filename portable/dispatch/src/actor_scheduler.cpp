@@ -93,7 +93,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
       on_enqueue_(o.on_enqueue),
       on_spawn_(o.on_spawn),
       trace_(o.trace),
-      suspensions_({.memory = o.memory, .time = o.time, .to = this}),
+      suspensions_({.memory = o.memory, .time = o.time, .to = this, .beside = o.timers}),
       first_(*this, {.memory = o.memory,
                      .slots = &slots_,
                      .time = o.time,

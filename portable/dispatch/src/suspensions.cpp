@@ -17,7 +17,7 @@ const char* name_of(held_reason reason) noexcept {
 }
 
 suspensions::suspensions(const options& o) noexcept
-    : time_(o.time), to_(*o.to), records_(*o.memory, o.capacity) {
+    : time_(o.time), to_(*o.to), beside_(o.beside), records_(*o.memory, o.capacity) {
     metrics_.measured = o.time != nullptr;
 }
 
@@ -136,16 +136,21 @@ std::uint32_t suspensions::record_count() noexcept {
 }
 
 instant suspensions::next_deadline() noexcept {
+    const instant others = beside_ != nullptr ? beside_->next_deadline() : instant::never();
     if (timed_count_.load(timed.seq_cst()) == 0)
-        return instant::never();
+        return others;
     const port::lock_guard held(mutex_);
     const std::uint32_t at = records_.earliest();
-    return at == suspension_records::none ? instant::never()
-                                          : instant::from_ns(records_[at].due_ns);
+    if (at == suspension_records::none)
+        return others;
+    const instant own = instant::from_ns(records_[at].due_ns);
+    return own < others ? own : others;
 }
 
 void suspensions::run_due(instant now) noexcept {
     clear_due();
+    if (beside_ != nullptr)
+        beside_->run_due(now);
     for (;;) {
         mailbox_index who;
         suspend_limit_action action{};

@@ -44,6 +44,14 @@ private:
     envelope* envelope_;
 };
 
+struct stash_tag {};
+/// ST-1: what an actor derives from to put messages aside: context().stash(), unstash_all(). It
+/// gets a mailbox with two ends.
+template <std::uint32_t Capacity = mailbox_options::unbounded>
+struct with_stash : stash_tag {
+    static constexpr std::uint32_t stash_capacity = Capacity;
+};
+
 template <class... Ms>
 class actor {
 public:
@@ -138,8 +146,14 @@ struct actor_table {
         });
     }
 
+    static constexpr bool stashes = std::is_base_of_v<stash_tag, A>;
+
     static handled receive(turn& t, void* place, envelope& e) noexcept {
         cell& c = cell::at(place);
+        if (c.is(cell::special)) [[unlikely]]
+            actor_world::of(t.system()).note_activity(t, c, e);
+        if constexpr (stashes)
+            t.set_current_message(&e);
         A& a = instance(c.body()->instance(alignof(A)));
         [[maybe_unused]] const message_type* type = e.type.read();
         handled result;
@@ -147,6 +161,10 @@ struct actor_table {
             ((type == &message_type_of<Ms> && (result = call<Ms>(c, a, e.payload()), true)) || ...);
         if (!known) [[unlikely]]
             return receive_other(t, c, a, e);
+        if constexpr (stashes) {
+            if (result.is_ok() && t.keeps())
+                return handled::kept();
+        }
         if (!result.is_ok()) [[unlikely]]
             actor_world::of(t.system()).note_failed_message(t, c, e);
         return result;
@@ -159,8 +177,10 @@ struct actor_table {
                              (result = call<Ms>(c, a, e.payload()), true)) ||
                             ...);
         if (!known)
-            return actor_world::of(t.system()).receive_other(t, c, e);
-        if (!result.is_ok())
+            result = actor_world::of(t.system()).receive_other(t, c, e);
+        if (result.is_ok() && t.keeps())
+            return handled::kept();
+        if (known && !result.is_ok())
             actor_world::of(t.system()).note_failed_message(t, c, e);
         return result;
     }
@@ -215,6 +235,14 @@ struct actor_table {
             t.on_terminated = [](cell& c, void* p, const terminated& m) noexcept {
                 return guard(c, [&] { return instance(p).on(m); });
             };
+        if constexpr (requires(A& a, const receive_timeout& m) { a.on(m); })
+            t.on_receive_timeout = [](cell& c, void* p, const receive_timeout& m) noexcept {
+                return guard(c, [&] { return instance(p).on(m); });
+            };
+        if constexpr (stashes) {
+            t.mailbox_requirement = capability::deque;
+            t.stash_capacity = A::stash_capacity;
+        }
         if constexpr (requires(A& a, supervisor_strategy& s) { s = a.supervision(); })
             t.supervision = [](cell& c, void* p, const failure_cause& why, supervisor_strategy& s,
                                directive& d) noexcept {

@@ -88,10 +88,69 @@ public:
     /// It does not, not even if that is in its mailbox.
     void unwatch(any_ref who) noexcept { world().unwatch(turn_, who.index()); }
 
+    /// Puts the message being handled aside; a failure, which a handler may return, when the stash
+    /// is full. For actors with_stash.
+    [[nodiscard]] std::expected<void, failure> stash() noexcept { return world().stash(turn_); }
+    /// What was put aside comes next, in its order.
+    void unstash_all() noexcept { world().unstash_all(turn_); }
+    [[nodiscard]] std::uint32_t stash_size() const noexcept { return world().stash_size(turn_); }
+
+    /// TM-1: timers with a key: starting one again replaces it. False: there is no room, or the
+    /// time is too long (see timer_wheel).
+    template <message M>
+    bool start_single_timer(timer_key key, M message, duration delay) {
+        return start(key, std::move(message), timer_mode::single, delay, delay);
+    }
+    /// `delay` after the message was handled, the next one.
+    template <message M>
+        requires std::copy_constructible<M>
+    bool start_timer_with_fixed_delay(timer_key key, M message, duration delay) {
+        return start(key, std::move(message), timer_mode::fixed_delay, delay, delay);
+    }
+    template <message M>
+        requires std::copy_constructible<M>
+    bool start_timer_with_fixed_delay(timer_key key, M message, duration first, duration delay) {
+        return start(key, std::move(message), timer_mode::fixed_delay, first, delay);
+    }
+    /// Every `interval`, counted from the start.
+    template <message M>
+        requires std::copy_constructible<M>
+    bool start_timer_at_fixed_rate(timer_key key, M message, duration interval) {
+        return start(key, std::move(message), timer_mode::fixed_rate, interval, interval);
+    }
+    template <message M>
+        requires std::copy_constructible<M>
+    bool start_timer_at_fixed_rate(timer_key key, M message, duration first, duration interval) {
+        return start(key, std::move(message), timer_mode::fixed_rate, first, interval);
+    }
+    /// No message of it is handled from now on. False: there was none.
+    bool cancel_timer(timer_key key) noexcept { return world().cancel_timer(turn_, key); }
+    void cancel_timers() noexcept { world().cancel_timers(turn_); }
+    [[nodiscard]] bool is_timer_active(timer_key key) const noexcept {
+        return world().timer_active(turn_, key);
+    }
+    /// TM-2: tells it receive_timeout when no message came for so long, again and again.
+    void set_receive_timeout(duration after) noexcept { world().set_receive_timeout(turn_, after); }
+    void cancel_receive_timeout() noexcept { world().set_receive_timeout(turn_, duration::max()); }
+
     [[nodiscard]] actor_world& world() const noexcept { return actor_world::of(turn_.system()); }
     [[nodiscard]] turn& in() const noexcept { return turn_; }
 
 private:
+    template <class M>
+    bool start(timer_key key, M&& message, timer_mode mode, duration first, duration interval) {
+        using timer = detail::timer_of<M>;
+        memory_source& memory = world().memory();
+        void* block = memory.allocate(sizeof(timer), alignof(timer));
+        if (block == nullptr)
+            return false;
+        auto* made = ::new (block) timer(std::move(message));
+        made->key = key;
+        made->mode = mode;
+        made->interval = interval;
+        return world().start_timer(turn_, *made, first);
+    }
+
     turn& turn_;
 };
 

@@ -50,6 +50,8 @@ struct actor_type : behaviour {
                            envelope* message) noexcept = nullptr;
     handled (*post_restart)(cell& c, void* instance, const failure_cause& why) noexcept = nullptr;
     handled (*on_terminated)(cell& c, void* instance, const terminated& t) noexcept = nullptr;
+    handled (*on_receive_timeout)(cell& c, void* instance,
+                                  const receive_timeout& t) noexcept = nullptr;
     /// The strategy for its children, and what its decider says.
     handled (*supervision)(cell& c, void* instance, const failure_cause& why,
                            supervisor_strategy& s, directive& d) noexcept = nullptr;
@@ -57,6 +59,7 @@ struct actor_type : behaviour {
     handled (*decide)(cell& c, void* instance, any_ref child, const failure_cause& why,
                       directive& d) noexcept = nullptr;
     capability_set mailbox_requirement = {};
+    std::uint32_t stash_capacity = 0;  // of types that may stash
 };
 
 }  // namespace tactus::inline v0

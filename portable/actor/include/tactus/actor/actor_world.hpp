@@ -71,6 +71,7 @@ public:
         world_events* events = nullptr;
         std::string_view name = "tactus";            // outlives the world
         supervisor_strategy guardian_strategy = {};  // of the user guardian
+        timer_service* timers = nullptr;             // null: actors have no timers
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
@@ -137,6 +138,24 @@ public:
     [[nodiscard]] handled failed(cell& c, failure_kind kind, const failure& why) noexcept {
         return failed(c, cause_ref::make(memory_, kind, why));
     }
+    /// ST-1, ST-2: puts the message being handled aside; a failure when there is no room for it,
+    /// and then it is a dead letter (stash_overflow).
+    [[nodiscard]] std::expected<void, failure> stash(turn& t) noexcept;
+    /// All that was put aside comes before what waits, in its order. What does not fit a bounded
+    /// mailbox any more is a dead letter (mailbox_full): the oldest of it.
+    void unstash_all(turn& t) noexcept;
+    [[nodiscard]] std::uint32_t stash_size(turn& t) noexcept;
+
+    /// TM-1. False: no room for a timer, or its time is too long.
+    [[nodiscard]] bool start_timer(turn& t, actor_timer& timer, duration first) noexcept;
+    bool cancel_timer(turn& t, timer_key key) noexcept;
+    void cancel_timers(turn& t) noexcept;
+    [[nodiscard]] bool timer_active(turn& t, timer_key key) noexcept;
+    /// TM-2; duration::max(): none.
+    void set_receive_timeout(turn& t, duration after) noexcept;
+    /// A message that counts has come: for actors with a receive timeout.
+    void note_activity(turn& t, cell& c, const envelope& e) noexcept;
+
     /// Keeps the message for pre_restart, if the actor has one.
     void note_failed_message(turn& t, cell& c, envelope& e) noexcept;
     /// A message that no handler takes: what every actor understands, or unhandled.
@@ -219,12 +238,19 @@ private:
     void be_notified(turn& t, const self& s, watch_entry& e) noexcept;
     void notify(watch_entry& e) noexcept;
     void unwatch_all(turn& t, const self& s) noexcept;
+    [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
+    [[nodiscard]] handled receive_idle(turn& t, const self& s) noexcept;
+    void arm_receive_timeout(turn& t, cell_extras& x, duration after) noexcept;
+    void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
+    void unstash(const self& s) noexcept;
+
     [[nodiscard]] handled receive_terminated(const self& s, const terminated& m) noexcept;
 
     memory_source& memory_;
     world_events* events_;
     std::string_view name_;
     supervisor_strategy guardian_strategy_;
+    timer_service* timers_;
     actor_scheduler* kernel_ = nullptr;
     name_table names_;
     mailbox_index root_;

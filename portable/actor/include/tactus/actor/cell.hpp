@@ -135,7 +135,8 @@ public:
     link next_report = no_cell;   // ordered by the report
 
 private:
-    // "cell-told": what was done before a bit was set happens before the turn that sees it.
+    // "cell-told": what was done before a bit was set happens before the turn that sees it; and
+    //    the owner is done with the node before somebody else sends it again.
     static constexpr port::edge told{"cell-told"};
     // "cell-reported": what a child did happens before its parent looks at it.
     static constexpr port::edge linked_up{"cell-reported"};

@@ -9,10 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <optional>
+
+#include <tactus/actor/actor_timers.hpp>
 #include <tactus/actor/actor_type.hpp>
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/failure_cause.hpp>
 #include <tactus/actor/supervision.hpp>
+#include <tactus/mailbox/user_queue.hpp>
 
 namespace tactus::inline v0 {
 
@@ -67,6 +71,12 @@ struct cell_extras {
     // Family.
     child_record* children = nullptr;
     std::uint32_t ending_children = 0;  // stop was ordered, and they are not gone
+    // Stash, the oldest first; timers; receive timeout.
+    envelope_list stash;
+    actor_timer* timers = nullptr;
+    duration receive_timeout = duration::max();  // max: none
+    std::optional<timer_handle> receive_timer;   // armed
+    instant active_at;                           // when the last message came that counts
     // Watch.
     watch_record* watching = nullptr;
     watch_entry* watchers = nullptr;  // the latest first

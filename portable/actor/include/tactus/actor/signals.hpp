@@ -23,6 +23,11 @@ struct identify {
     actor_ref<actor_identity> reply_to = {};
 };
 
+/// No message came for so long. Told again and again while that lasts; see set_receive_timeout.
+struct receive_timeout {
+    duration after;
+};
+
 /// A watched actor has ended. Who watches and does not handle this fails (death_pact).
 struct terminated {
     any_ref who;

@@ -59,7 +59,8 @@ public:
         bool visited = false;
         bool shared_queue = false;    // see dispatcher::options
         const clock* time = nullptr;  // null: no deadlines, no `after`, a run is bounded by counts
-        std::uint64_t seed = 1;       // of the streams for stealing
+        timer_phase* timers = nullptr;  // kept by the workers, as suspensions are; needs `time`
+        std::uint64_t seed = 1;         // of the streams for stealing
 
         // How.
         std::optional<std::uint32_t> throughput = {};  // exact; 0 means 1. None: see invoker
@@ -136,6 +137,26 @@ public:
     }
     /// Gives back the slot of an actor that has ended and whose behaviour keeps_slot. Any thread.
     void release(slot& s) noexcept;
+    /// A message in an envelope of its own, for who handles or prepends it. Null: there is none,
+    /// or the message's constructor threw.
+    template <class M>
+    [[nodiscard]] envelope* wrap(mailbox_index to, M&& message,
+                                 mailbox_index sender = {}) noexcept {
+        worker* w = own_worker();
+        envelope* e = take_envelope(w);
+        if (e == nullptr ||
+            put<std::remove_cvref_t<M>>(w, *e, std::forward<M>(message), 0) != sent::accepted)
+            return nullptr;
+        e->sender.write(sender);
+        e->set_generation(to.generation);
+        return e;
+    }
+    /// Timers of options have a nearer deadline: somebody must keep it. Any thread.
+    void deadline_added() noexcept {
+        worker* w = own_worker();
+        first_.order().deadline_added(w != nullptr && w->dispatcher_number_ == 0 ? &w->lanes_
+                                                                                 : nullptr);
+    }
     /// Disposes of an envelope that a handler kept. Any thread.
     void dispose_kept(envelope& e) noexcept { dispose(own_worker(), e); }
     /// What the layer above is known by; see options.

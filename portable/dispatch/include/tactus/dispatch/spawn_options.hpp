@@ -37,6 +37,7 @@ struct spawn_error {
         name_invalid,     // see name_fault
         name_taken,       // a sibling has it
         parent_stopping,  // takes no children any more
+        mailbox_unfit,    // lacks what the actor requires
     };
     kind what;
     const char* reason;

@@ -61,7 +61,8 @@ public:
         memory_source* memory = nullptr;
         const clock* time = nullptr;  // null: no durations, and `after` is refused
         resumer* to = nullptr;
-        std::uint32_t capacity = 8;  // where it starts; a power of two
+        timer_phase* beside = nullptr;  // other timers, kept with these; outlives this
+        std::uint32_t capacity = 8;     // where it starts; a power of two
     };
     explicit suspensions(const options& o) noexcept;
 
@@ -97,6 +98,7 @@ private:
 
     const clock* time_;
     resumer& to_;
+    timer_phase* beside_;
 
     port::mutex mutex_;
     // Under the lock.

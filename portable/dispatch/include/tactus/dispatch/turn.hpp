@@ -3,6 +3,7 @@
 // Turn: what a handler may do, for as long as it handles one message.
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
@@ -24,6 +25,19 @@ public:
     /// The envelope of the message being handled belongs to who calls this: it is disposed of by
     /// actor_scheduler::dispose_kept, and the handler returns handled::kept(), or a failure.
     void keep() noexcept { keeps_ = true; }
+    [[nodiscard]] bool keeps() const noexcept { return keeps_; }
+    /// Of a message that a handler handles within its turn: what it keeps is that one.
+    [[nodiscard]] bool take_keeps() noexcept { return std::exchange(keeps_, false); }
+    void set_sender(mailbox_index who) noexcept { sender_ = who; }
+    /// The envelope of the message being handled, for types that ask for it.
+    [[nodiscard]] envelope* current_message() const noexcept { return message_; }
+    void set_current_message(envelope* e) noexcept { message_ = e; }
+    /// The time, read once per run. Requires: the system has a clock.
+    [[nodiscard]] instant now() noexcept {
+        if (!now_)
+            now_ = worker_.system().time()->now();
+        return *now_;
+    }
     /// The turn this thread is in; null where it runs no actor.
     [[nodiscard]] static turn* current() noexcept {
         const worker* w = worker::current();
@@ -58,6 +72,8 @@ private:
     mailbox_index sender_;
     bool suspended_ = false;  // suspend() was called, since the invoker last looked
     bool keeps_ = false;      // keep() was called for the message being handled
+    envelope* message_ = nullptr;
+    std::optional<instant> now_;
 };
 
 inline mailbox_index turn::self() const noexcept {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keyed timers of one actor (TM-1): a key, a message, and when. A key has one timer: starting it
+// again replaces it, and what the old one sent is not delivered, even if it waits in the mailbox:
+// the handle of what is due is compared with that of the timer.
+//
+// A single timer is over before its message is handled. Timers end before pre_restart and
+// post_stop.
+//
+// Belongs to the actor's turn.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <tactus/actor/timer_service.hpp>
+#include <tactus/base/memory_source.hpp>
+#include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/mailbox/message_type.hpp>
+
+namespace tactus::inline v0 {
+
+/// What timers are known by: a number or a text of the user's. Two keys are equal when both are.
+class timer_key {
+public:
+    // NOLINTNEXTLINE(google-explicit-constructor): any number is a key
+    constexpr timer_key(std::integral auto number) noexcept
+        : number_(static_cast<std::uint64_t>(number)) {}
+    // NOLINTNEXTLINE(google-explicit-constructor): so is any text
+    constexpr timer_key(const char* text) noexcept : timer_key(std::string_view(text)) {}
+    // NOLINTNEXTLINE(google-explicit-constructor): texts are kept as two hashes of them
+    constexpr timer_key(std::string_view text) noexcept
+        : number_(hash(text, 14'695'981'039'346'656'037ULL)),
+          text_(hash(text, 1'469'598'103ULL) | 1U) {}
+
+    friend constexpr bool operator==(const timer_key&, const timer_key&) = default;
+
+private:
+    [[nodiscard]] static constexpr std::uint64_t hash(std::string_view text,
+                                                      std::uint64_t seed) noexcept {
+        for (const char c : text)
+            seed = (seed ^ static_cast<unsigned char>(c)) * 1'099'511'628'211ULL;
+        return seed;
+    }
+    std::uint64_t number_;
+    std::uint64_t text_ = 0;
+};
+
+enum class timer_mode : std::uint8_t { single, fixed_delay, fixed_rate };
+
+/// One timer, with the message it sends.
+class actor_timer {
+public:
+    actor_timer(const actor_timer&) = delete;
+    actor_timer& operator=(const actor_timer&) = delete;
+    virtual ~actor_timer() = default;
+
+    /// The message in an envelope: moved when it is the last. Null: no envelope, or its copy threw.
+    [[nodiscard]] virtual envelope* wrap(actor_scheduler& kernel, mailbox_index who,
+                                         bool last) noexcept = 0;
+    virtual void release(memory_source& memory) noexcept = 0;
+
+    actor_timer* next = nullptr;
+    timer_key key = 0;
+    timer_handle handle;
+    timer_mode mode = timer_mode::single;
+    duration interval;
+    instant due;
+
+protected:
+    actor_timer() = default;
+};
+
+namespace detail {
+
+template <message M>
+class timer_of final : public actor_timer {
+public:
+    explicit timer_of(M message) noexcept : message_(std::move(message)) {}
+    [[nodiscard]] envelope* wrap(actor_scheduler& kernel, mailbox_index who,
+                                 bool last) noexcept override {
+        if (last)
+            return kernel.wrap(who, std::move(message_));
+        if constexpr (std::copy_constructible<M>)
+            return kernel.wrap(who, message_);
+        else
+            return nullptr;  // only single timers are made of these
+    }
+    void release(memory_source& memory) noexcept override {
+        this->~timer_of();
+        memory.release(this, sizeof(timer_of), alignof(timer_of));
+    }
+
+private:
+    M message_;
+};
+
+}  // namespace detail
+
+}  // namespace tactus::inline v0

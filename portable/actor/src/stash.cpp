@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Putting messages aside (ST-1, ST-2): envelopes are moved, never copied.
+#include <tactus/actor/actor_world.hpp>
+#include <tactus/base/check.hpp>
+
+namespace tactus::inline v0 {
+namespace {
+
+TACTUS_CHECK_MODULE("stash");
+
+}  // namespace
+
+std::expected<void, failure> actor_world::stash(turn& t) noexcept {
+    envelope* e = t.current_message();
+    // Only types that stash say what they handle.
+    TACTUS_CHECK(1, e != nullptr);
+    TACTUS_CHECK(2, !t.keeps());  // the same message twice
+    const self s{*this, t.place(), cell::of(t.place())};
+    cell_extras* x = extras_of(s.c);
+    const std::uint32_t given = s.place.kind()->options().stash_capacity;
+    const std::uint32_t own = s.type().stash_capacity;
+    if (x == nullptr || x->stash.size() >= (given < own ? given : own)) {
+        kernel_->measures().dead_letter(t.self(), *e, dead_letter_cause::stash_overflow);
+        return std::unexpected(failure("the stash is full"));
+    }
+    // PK-STA-7: what was watched is, until it is handled for good.
+    if (const terminated* m = e->get_if<terminated>(); m != nullptr) {
+        if (void* block = memory_.allocate(sizeof(watch_record), alignof(watch_record))) {
+            auto* r = ::new (block) watch_record;
+            r->who = m->who.index();
+            r->notified = true;
+            r->next = x->watching;
+            x->watching = r;
+        }
+    }
+    (void)x->stash.push(*e);
+    t.keep();
+    return {};
+}
+
+void actor_world::unstash_all(turn& t) noexcept {
+    unstash({*this, t.place(), cell::of(t.place())});
+}
+
+void actor_world::unstash(const self& s) noexcept {
+    cell_extras* x = s.c.body()->extras;
+    if (x == nullptr || x->stash.size() == 0)
+        return;
+    while (x->stash.size() != 0 && s.place.prepend(x->stash) != prepended::done) {
+        // PK-STA-4: the oldest do not fit.
+        envelope* e = x->stash.pop();
+        kernel_->measures().dead_letter(s.index(), *e, dead_letter_cause::mailbox_full);
+        kernel_->dispose_kept(*e);
+    }
+}
+
+std::uint32_t actor_world::stash_size(turn& t) noexcept {
+    const cell_extras* x = cell::of(t.place()).body()->extras;
+    return x != nullptr ? x->stash.size() : 0;
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Timers of actors (TM-1), and the receive timeout (TM-2).
+//
+// A due timer comes as a message that says which; the actor's list of timers says what it means.
+// The receive timeout costs a message nothing but a note of when it came: its timer runs on, and
+// when it is due it looks how long that was ago.
+#include <tactus/actor/actor_world.hpp>
+
+namespace tactus::inline v0 {
+
+bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexcept {
+    (void)cancel_timer(t, timer.key);
+    cell_extras* x = extras_of(cell::of(t.place()));
+    const auto handle = x != nullptr && timers_ != nullptr ? timers_->arm(t.self(), first)
+                                                           : std::optional<timer_handle>{};
+    if (!handle) {
+        timer.release(memory_);
+        return false;
+    }
+    timer.handle = *handle;
+    timer.due = kernel_->time()->now() + first;
+    timer.next = x->timers;
+    x->timers = &timer;
+    return true;
+}
+
+void actor_world::forget_timer(cell_extras& x, actor_timer& timer) noexcept {
+    for (actor_timer** at = &x.timers; *at != nullptr; at = &(*at)->next) {
+        if (*at == &timer) {
+            *at = timer.next;
+            timer.release(memory_);
+            return;
+        }
+    }
+}
+
+bool actor_world::cancel_timer(turn& t, timer_key key) noexcept {
+    cell_extras* x = cell::of(t.place()).body()->extras;
+    for (actor_timer* timer = x != nullptr ? x->timers : nullptr; timer != nullptr;
+         timer = timer->next) {
+        if (timer->key == key) {
+            (void)timers_->cancel(timer->handle);
+            forget_timer(*x, *timer);
+            return true;
+        }
+    }
+    return false;
+}
+
+void actor_world::cancel_timers(turn& t) noexcept {
+    cell_extras* x = cell::of(t.place()).body()->extras;
+    while (x != nullptr && x->timers != nullptr) {
+        (void)timers_->cancel(x->timers->handle);
+        forget_timer(*x, *x->timers);
+    }
+}
+
+bool actor_world::timer_active(turn& t, timer_key key) noexcept {
+    const cell_extras* x = cell::of(t.place()).body()->extras;
+    for (const actor_timer* timer = x != nullptr ? x->timers : nullptr; timer != nullptr;
+         timer = timer->next) {
+        if (timer->key == key)
+            return true;
+    }
+    return false;
+}
+
+handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept {
+    cell_extras* x = s.c.body()->extras;
+    if (x == nullptr)
+        return handled::ok();
+    if (x->receive_timer == due.which)
+        return receive_idle(t, s);
+    actor_timer* timer = x->timers;
+    while (timer != nullptr && timer->handle != due.which)
+        timer = timer->next;
+    if (timer == nullptr)
+        return handled::ok();  // replaced, cancelled, or of an earlier instance
+    const mailbox_index me = s.index();
+    const bool last = timer->mode == timer_mode::single;
+    envelope* inner = timer->wrap(*kernel_, me, last);
+    const timer_key key = timer->key;
+    if (last) {
+        // PK-TIM-4: over before its message is handled.
+        forget_timer(*x, *timer);
+    } else if (timer->mode == timer_mode::fixed_rate) {
+        timer->due = timer->due + timer->interval;
+        const duration rest = timer->due - kernel_->time()->now();
+        const auto next = timers_->arm(me, rest > duration::zero() ? rest : duration::zero());
+        if (next)
+            timer->handle = *next;
+        else
+            forget_timer(*x, *timer);
+    }
+    if (inner == nullptr)
+        return handled::ok();
+    // Handled as if it had come itself: a stash keeps it, a failure is its.
+    inner->sender.write(me);
+    t.set_sender(me);
+    const handled result = s.type().receive(t, s.place.user_state(), *inner);
+    if (!t.take_keeps())
+        kernel_->dispose_kept(*inner);
+    // Fixed delay: counted from here, unless it was cancelled or replaced meanwhile.
+    for (actor_timer* same = s.c.body()->extras->timers; same != nullptr; same = same->next) {
+        if (same->key == key && same->handle == due.which) {
+            const auto next = timers_->arm(me, same->interval);
+            if (next)
+                same->handle = *next;
+            else
+                forget_timer(*x, *same);
+            break;
+        }
+    }
+    return result.what() == handled::kind::kept ? handled::ok() : result;
+}
+
+// ---- receive timeout
+
+void actor_world::arm_receive_timeout(turn& t, cell_extras& x, duration after) noexcept {
+    x.receive_timer =
+        timers_ != nullptr ? timers_->arm(t.self(), after) : std::optional<timer_handle>{};
+}
+
+void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
+    cell& c = cell::of(t.place());
+    const bool off = after == duration::max();
+    cell_extras* x = off ? c.body()->extras : extras_of(c);
+    if (x == nullptr)
+        return;
+    if (x->receive_timer)
+        (void)timers_->cancel(*x->receive_timer);
+    x->receive_timer.reset();
+    x->receive_timeout = after;
+    if (off) {
+        c.clear(cell::special);
+        return;
+    }
+    c.set(cell::special);
+    x->active_at = kernel_->time()->now();
+    arm_receive_timeout(t, *x, after);
+}
+
+void actor_world::note_activity(turn& t, cell& c, const envelope& e) noexcept {
+    if (e.type.read() != &message_type_of<timer_due> && !e.type.read()->keeps_receive_timeout)
+        c.body()->extras->active_at = t.now();
+}
+
+handled actor_world::receive_idle(turn& t, const self& s) noexcept {
+    cell_extras* x = s.c.body()->extras;
+    const duration idle = kernel_->time()->now() - x->active_at;
+    if (idle < x->receive_timeout) {
+        arm_receive_timeout(t, *x, x->receive_timeout - idle);
+        return handled::ok();
+    }
+    const duration after = x->receive_timeout;
+    x->active_at = kernel_->time()->now();
+    arm_receive_timeout(t, *x, after);
+    if (s.type().on_receive_timeout == nullptr)
+        return handled::ok();
+    return s.type().on_receive_timeout(s.c, s.instance(), receive_timeout{after});
+}
+
+}  // namespace tactus::inline v0
