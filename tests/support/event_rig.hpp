@@ -2,7 +2,7 @@
 //
 // Events of a small family, and actors that write down what they are told.
 //
-//     a <- b2 <- c        a <- b3        cc, at, bt <- ccatbt
+//     a <- b2 <- c      a <- b3      cc, at, bt <- ccatbt      top <- left, right <- bottom
 //
 // An entry of the journal says who was told which event as what: told(who, as, event).
 #pragma once
@@ -39,12 +39,45 @@ struct event_cc {
 struct event_ccatbt : event_cc, event_at, event_bt {
     using event_bases = tactus::bases<event_cc, event_at, event_bt>;
 };
+struct event_top {
+    event_top() = default;
+    explicit event_top(std::int32_t n) noexcept : number(n) {}
+    std::int32_t number = 0;
+};
+struct event_left : virtual event_top {
+    using event_bases = tactus::bases<event_top>;
+    event_left() = default;
+    explicit event_left(std::int32_t n) noexcept : event_top(n) {}
+};
+struct event_right : virtual event_top {
+    using event_bases = tactus::bases<event_top>;
+    event_right() = default;
+    explicit event_right(std::int32_t n) noexcept : event_top(n) {}
+};
+struct event_bottom : event_left, event_right {
+    using event_bases = tactus::bases<event_left, event_right>;
+    event_bottom() = default;
+    explicit event_bottom(std::int32_t n) noexcept : event_top(n) {}
+};
 
-enum family : std::int32_t { is_a, is_b2, is_b3, is_c, is_at, is_bt, is_cc, is_ccatbt };
-inline constexpr std::int32_t family_size = 8;
+enum family : std::int32_t {
+    is_a,
+    is_b2,
+    is_b3,
+    is_c,
+    is_at,
+    is_bt,
+    is_cc,
+    is_ccatbt,
+    is_top,
+    is_left,
+    is_right,
+    is_bottom,
+};
+inline constexpr std::int32_t family_size = 12;
 
 constexpr std::int32_t told(std::int32_t who, family as, std::int32_t event) noexcept {
-    return who * 1'000 + as * 100 + event;
+    return who * 10'000 + as * 100 + event;
 }
 
 /// Calls with a value of the type.
@@ -65,8 +98,16 @@ decltype(auto) as_event(family f, std::int32_t number, Call&& call) {
         return call(event_bt{number});
     case is_cc:
         return call(event_cc{number});
-    default:
+    case is_ccatbt:
         return call(event_ccatbt{{number}, {number}, {number}});
+    case is_top:
+        return call(event_top(number));
+    case is_left:
+        return call(event_left(number));
+    case is_right:
+        return call(event_right(number));
+    default:
+        return call(event_bottom(number));
     }
 }
 
@@ -75,10 +116,11 @@ struct listener {
     std::int32_t who = 0;
 
     void receive(tactus::turn&, tactus::envelope& e) const {
-        const bool known = is<event_a, is_a>(e) || is<event_b2, is_b2>(e) ||
-                           is<event_b3, is_b3>(e) || is<event_c, is_c>(e) || is<event_at, is_at>(e) ||
-                           is<event_bt, is_bt>(e) || is<event_cc, is_cc>(e) ||
-                           is<event_ccatbt, is_ccatbt>(e);
+        bool known = is<event_a, is_a>(e) || is<event_b2, is_b2>(e) || is<event_b3, is_b3>(e) ||
+                     is<event_c, is_c>(e) || is<event_at, is_at>(e) || is<event_bt, is_bt>(e);
+        known = known || is<event_cc, is_cc>(e) || is<event_ccatbt, is_ccatbt>(e) ||
+                is<event_top, is_top>(e) || is<event_left, is_left>(e) ||
+                is<event_right, is_right>(e) || is<event_bottom, is_bottom>(e);
         EXPECT_TRUE(known);
     }
 

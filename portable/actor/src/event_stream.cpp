@@ -117,8 +117,8 @@ std::size_t event_stream::next_batch(const event_type& type, progress& done,
         done.end = last_id_ + 1;
     const std::uint32_t count = count_.load(std::memory_order_relaxed);
     entry* const end = entries_ + count;
-    entry* at = std::lower_bound(
-        entries_, end, done.from, [](const entry& e, std::uint64_t id) { return e.id < id; });
+    entry* at = std::lower_bound(entries_, end, done.from,
+                                 [](const entry& e, std::uint64_t id) { return e.id < id; });
     std::size_t size = 0;
     while (at != end && at->id < done.end && size < batch_size) {
         entry* next = at;

@@ -143,7 +143,14 @@ TEST(event_stream, C_EVT_12_who_has_ended_is_forgotten) {
     EXPECT_TRUE(r.stream.is_empty());
     // Who lives in its place since is somebody else.
     EXPECT_TRUE(r.subscribe(1, is_a));
-    EXPECT_FALSE(r.stream.knows(r.who[0].with_generation(r.who[0].generation + 1)));
+    const auto next = r.who[0].with_generation(r.who[0].generation + 1);
+    EXPECT_FALSE(r.stream.knows(next));
+    EXPECT_TRUE(r.stream.subscribe<event_a>(next) == true);
+    EXPECT_TRUE(r.stream.subscribe<event_a>(next) == false);
+    r.stream.forget(r.who[0]);
+    EXPECT_TRUE(r.stream.knows(next));
+    r.stream.forget(next);
+    EXPECT_TRUE(r.stream.is_empty());
 }
 
 // C-EVT-14, C-EVT-15: known exactly while there is a subscription.
@@ -255,6 +262,24 @@ TEST(event_stream, EV_1_no_memory_is_an_error_and_changes_nothing) {
     }
     EXPECT_EQ(r.kernel.memory.live_blocks, blocks);
     EXPECT_EQ(r.kernel.memory.wrong_releases, 0u);
+}
+
+// EV-1: a channel taken out takes the place of those below it that were: entries are as few as say
+// the same. (V3)
+TEST(event_stream, EV_1_what_is_taken_out_twice_is_kept_once) {
+    event_rig r;
+    EXPECT_TRUE(r.subscribe(1, is_a));
+    r.kernel.memory.refusing = true;  // from here on what fits the first block must do
+    EXPECT_TRUE(r.unsubscribe(1, is_c));
+    EXPECT_TRUE(r.unsubscribe(1, is_b2));
+    EXPECT_TRUE(r.unsubscribe(1, is_b3));
+    EXPECT_TRUE(r.subscribe(2, is_a));
+    EXPECT_FALSE(r.stream.subscribe<event_a>(r.who[2]).has_value());
+    EXPECT_TRUE(r.subscribe(1, is_a));
+    EXPECT_TRUE(r.subscribe(3, is_a));
+    r.publish({is_c});
+    EXPECT_TRUE(journal().is({told(1, is_a, 1), told(2, is_a, 1), told(3, is_a, 1)}));
+    r.kernel.memory.refusing = false;
 }
 
 namespace {

@@ -88,8 +88,8 @@ struct without_repeats<bases<Seen...>, bases<>> {
 };
 template <class... Seen, class First, class... More>
 struct without_repeats<bases<Seen...>, bases<First, More...>> {
-    using kept =
-        std::conditional_t<(std::same_as<Seen, First> || ...), bases<Seen...>, bases<Seen..., First>>;
+    using kept = std::conditional_t<(std::same_as<Seen, First> || ...), bases<Seen...>,
+                                    bases<Seen..., First>>;
     using type = typename without_repeats<kept, bases<More...>>::type;
 };
 
@@ -130,8 +130,8 @@ struct event_channels<E, bases<Channels...>> {
 template <event E>
 [[gnu::visibility("default")]] inline constexpr event_type event_type_of{
     .message = &message_type_of<E>,
-    .channels = detail::event_channels<
-        E, typename detail::closed_bases<bases<>, bases<E>>::type>::all,
+    .channels =
+        detail::event_channels<E, typename detail::closed_bases<bases<>, bases<E>>::type>::all,
 };
 
 }  // namespace tactus::inline v0
