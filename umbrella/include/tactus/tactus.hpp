@@ -8,6 +8,11 @@
 #pragma once
 
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/dead_letter_log.hpp>
+#include <tactus/actor/event_stream.hpp>
+#include <tactus/actor/event_type.hpp>
+#include <tactus/actor/log.hpp>
+#include <tactus/actor/text_buffer.hpp>
 #include <tactus/base/bitmap.hpp>
 #include <tactus/base/check.hpp>
 #include <tactus/base/det_hasher.hpp>
@@ -100,6 +105,7 @@
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/housekeeper.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
+#include <tactus/runtime/spdlog_sink.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>
 #include <tactus/runtime/virtual_memory.hpp>
