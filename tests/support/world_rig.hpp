@@ -12,6 +12,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/timer_service.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/time/manual_clock.hpp>
 
@@ -50,6 +51,34 @@ struct noted_world final : tactus::world_events {
     std::uint32_t ended = 0;
 };
 
+/// Timers, where there is room for a wheel.
+template <bool Roomy>
+class rig_timers {
+public:
+    explicit rig_timers(const tactus::clock&) noexcept {}
+    [[nodiscard]] tactus::timer_service* service() noexcept { return nullptr; }
+};
+template <>
+class rig_timers<true> {
+    using wheel = tactus::basic_timer_wheel<std::uint16_t>;
+    static constexpr std::size_t count = 1'000;
+
+public:
+    explicit rig_timers(const tactus::clock& time) noexcept
+        : wheel_({.timers_max = count, .nodes = &nodes_, .overflow = &overflow_}),
+          service_(wheel_, time) {}
+    [[nodiscard]] tactus::timer_service* service() noexcept { return &service_; }
+    [[nodiscard]] std::size_t pending() const noexcept { return wheel_.size(); }
+
+private:
+    alignas(16) std::byte node_bytes_[wheel::node_bytes(count)];
+    alignas(16) std::byte overflow_bytes_[wheel::overflow_bytes(count)];
+    tactus::fixed_memory nodes_{{node_bytes_, sizeof node_bytes_}};
+    tactus::fixed_memory overflow_{{overflow_bytes_, sizeof overflow_bytes_}};
+    wheel wheel_;
+    tactus::wheel_timers<wheel> service_;
+};
+
 class world_rig {
 public:
     explicit world_rig(const tactus::supervisor_strategy& of_guardian = {}) noexcept
@@ -57,10 +86,13 @@ public:
           world({.memory = &memory,
                  .events = &said,
                  .name = "test",
-                 .guardian_strategy = of_guardian}),
+                 .guardian_strategy = of_guardian,
+                 .timers = timing.service()}),
           kernel([this](kernel_rig::options& o) {
               o.events = &world;
               o.above = &world;
+              o.timers = timing.service();
+              o.time = &time;
           }) {
         world.begin(*kernel);
         run();
@@ -85,6 +117,13 @@ public:
         return tactus::detail::ref_of<A>(tactus::any_ref(*made));
     }
     std::size_t run() noexcept { return kernel.run(); }
+    /// Time passes, millisecond by millisecond, and whoever is due runs.
+    void pass(int ms) noexcept {
+        for (int i = 0; i < ms; ++i) {
+            time.advance(tactus::duration::from_ms(1));
+            run();
+        }
+    }
     /// Ends everything; what the world had is given back.
     void end() noexcept {
         world.terminate();
@@ -96,6 +135,8 @@ public:
 
     noted_world said;
     test_memory memory;
+    tactus::manual_clock time{tactus::duration::from_ns(1)};
+    rig_timers<board::roomy> timing{time};
     tactus::actor_world world;
     kernel_rig kernel;
     std::size_t blocks_at_start = 0;

@@ -4,11 +4,13 @@
 #include <tactus/runtime/actor_system.hpp>
 
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/timer_service.hpp>
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/steady_clock.hpp>
+#include <tactus/runtime/timer_memory.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -75,13 +77,17 @@ struct actor_system::parts final : world_events {
         : name(valid(called)),
           how(o),
           memory({.actors_max = o.actors_max, .messages_max = o.messages_max}),
+          wheel(timer_blocks.options({.start = time.now(), .timers_max = o.timers_max})),
+          timers(wheel, time),
           names({.memory = &heap}),
           world({.memory = &heap,
                  .events = this,
                  .name = name,
-                 .guardian_strategy = o.guardian_strategy}),
+                 .guardian_strategy = o.guardian_strategy,
+                 .timers = &timers}),
           kernel(memory.fill(runtime::dispatchers::fill(
-              {.time = &time, .events = &world, .above = &world}, o.dispatcher))),
+              {.time = &time, .timers = &timers, .events = &world, .above = &world},
+              o.dispatcher))),
           all(kernel, {.system_name = name, .names = &names},
               {.id = default_dispatcher_id, .config = o.dispatcher}) {
         world.begin(kernel);
@@ -130,6 +136,9 @@ struct actor_system::parts final : world_events {
     runtime::heap_memory heap;
     runtime::scheduler_memory memory;
     runtime::steady_clock time;
+    runtime::timer_memory timer_blocks;
+    timer_wheel wheel;
+    wheel_timers<timer_wheel> timers;
     resolver names;
     actor_world world;
     actor_scheduler kernel;

@@ -265,3 +265,29 @@ TEST(actor_system, AC_6_an_actor_made_of_what_can_only_be_moved_is_not_restarted
     a.tell(thrown{""});
     EXPECT_TRUE(until([&] { return !system.select("/user/a"); }));
 }
+
+// TM-1: timers on a real clock: not early, and while everybody sleeps.
+TEST(actor_system, TM_1_timers_on_threads) {
+    struct fire {};
+    class timed : public actor<fire, total> {
+    public:
+        void pre_start() {
+            (void)context().start_timer_at_fixed_rate(1, fire{}, duration::from_ms(5));
+        }
+        void on(fire) { ++count_; }
+        void on(const total& m) { m.reply_to.tell(count_); }
+
+    private:
+        int count_ = 0;
+    };
+    actor_system system{"demo"};
+    auto a = system.spawn<timed>("a");
+    const auto begin = std::chrono::steady_clock::now();
+    int count = 0;
+    ASSERT_TRUE(until([&] {
+        count = *system.ask<int>(a, [](auto me) { return total{me}; }, 5s);
+        return count >= 10;
+    }));
+    const auto took = std::chrono::steady_clock::now() - begin;
+    EXPECT_LE(count, took / 5ms + 1);  // never early
+}

@@ -203,7 +203,7 @@ TEST(supervision, SV_1_limits_of_restarts) {
             family_rig rig({.scope = scope, .max_restarts = r.restarts, .within = r.within});
             for (int i = 0; i < r.failures; ++i) {
                 if (i == r.failures - 1)
-                    rig.kernel.time.advance(duration::from_ms(r.pause_ms));
+                    rig.time.advance(duration::from_ms(r.pause_ms));
                 rig.fail(1);
             }
             const bool all = scope == supervision_scope::all_for_one && r.left != 3;

@@ -212,3 +212,28 @@ TEST(mailbox_index, parts_are_kept_apart) {
     EXPECT_FALSE(mailbox_index::make(2, 3, 4) == mailbox_index::make(2, 3, 5));
     EXPECT_FALSE(mailbox_index::make(2, 3, 4) == mailbox_index::make(1, 3, 4));
 }
+
+namespace {
+struct urgent : tactus::control_message {};
+struct farewell : tactus::dead_letter_suppression {};
+struct heartbeat : tactus::not_influence_receive_timeout {
+    std::uint32_t number;
+};
+struct all_of_them : urgent, farewell, heartbeat {};
+static_assert(sizeof(heartbeat) == 4, "a marker takes no room in a message");
+
+bool is_marked(const tactus::message_type& t, bool control, bool suppressed, bool keeps) {
+    return t.is_control == control && t.is_suppressed == suppressed &&
+           t.keeps_receive_timeout == keeps;
+}
+}  // namespace
+
+// EV-2, TM-2: who has only the descriptor knows what a message is marked with.
+TEST(message_type, EV_2_TM_2_markers_are_seen_at_run_time) {
+    using tactus::message_type_of;
+    EXPECT_TRUE(is_marked(message_type_of<int>, false, false, false));
+    EXPECT_TRUE(is_marked(message_type_of<urgent>, true, false, false));
+    EXPECT_TRUE(is_marked(message_type_of<farewell>, false, true, false));
+    EXPECT_TRUE(is_marked(message_type_of<heartbeat>, false, false, true));
+    EXPECT_TRUE(is_marked(message_type_of<all_of_them>, true, true, true));
+}

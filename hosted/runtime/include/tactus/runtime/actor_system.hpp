@@ -80,6 +80,7 @@ public:
         dispatcher_config dispatcher = {};       // of the default dispatcher
         std::uint32_t actors_max = 1U << 22U;    // at once; addresses only, until used
         std::uint32_t messages_max = 1U << 26U;  // in flight at once
+        std::uint32_t timers_max = 1U << 24U;    // at once
         supervisor_strategy guardian_strategy = {};
         std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);
         at_limit then = at_limit::detach;

@@ -20,14 +20,21 @@ concept message = std::is_object_v<M> && !std::is_const_v<M> && !std::is_array_v
 
 /// What a message derives from to be handled before others in a control-aware mailbox.
 struct control_message {};
+/// What a message derives from whose loss is nobody's concern: it becomes a suppressed dead letter,
+/// which is not logged (PK-DL-2).
+struct dead_letter_suppression {};
+/// What a message derives from that a receive timeout goes on in spite of (TM-2).
+struct not_influence_receive_timeout {};
 
 struct message_type {
     void (*destroy)(void* object) noexcept;  // null for types without a destructor
     std::uint32_t size;
     std::uint32_t alignment;
     std::uint32_t name_hash;
-    bool is_control;        // derives from control_message
-    std::string_view name;  // for people: dead letters, dumps
+    bool is_control;             // derives from control_message
+    bool is_suppressed;          // derives from dead_letter_suppression
+    bool keeps_receive_timeout;  // derives from not_influence_receive_timeout
+    std::string_view name;       // for people: dead letters, dumps
 };
 
 namespace detail {
@@ -72,6 +79,8 @@ template <message M>
     .alignment = alignof(M),
     .name_hash = detail::name_hash(detail::message_name<M>()),
     .is_control = std::is_base_of_v<control_message, M>,
+    .is_suppressed = std::is_base_of_v<dead_letter_suppression, M>,
+    .keeps_receive_timeout = std::is_base_of_v<not_influence_receive_timeout, M>,
     .name = detail::message_name<M>(),
 };
 
