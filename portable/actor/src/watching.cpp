@@ -125,10 +125,19 @@ handled actor_world::receive_terminated(const self& s, const terminated& m) noex
         memory_.release(r, sizeof *r, alignof(watch_record));
         if (s.type().on_terminated != nullptr)
             return s.type().on_terminated(s.c, s.instance(), m);
-        return failed(s.c, failure_kind::death_pact,
-                      failure("an actor it watched has ended, and it does not handle that"));
+        return death_pact(s.c);
     }
     return handled::ok();  // not watched any more
+}
+
+handled actor_world::death_pact(cell& c) noexcept {
+    return failed(c, failure_kind::death_pact,
+                  failure("an actor it watched has ended, and it does not handle that"));
+}
+
+void actor_world::note_unhandled(turn& t) noexcept {
+    if (events_ != nullptr && t.current_message() != nullptr)
+        events_->unhandled(any_ref(t.self()), *t.current_message());
 }
 
 handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {

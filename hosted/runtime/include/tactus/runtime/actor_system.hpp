@@ -26,6 +26,7 @@
 #include <utility>
 
 #include <tactus/actor/actor.hpp>
+#include <tactus/actor/behavior.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/runtime/ask_error.hpp>
 #include <tactus/runtime/dispatchers.hpp>
@@ -101,6 +102,11 @@ public:
         if (!made)
             throw spawn_exception(made.error(), name);
         return *made;
+    }
+    /// One made of functions (AC-3).
+    template <class... Ms>
+    actor_ref<Ms...> spawn(behavior<Ms...> first, std::string_view name = {}) {
+        return spawn<functional_actor<Ms...>>(name, std::move(first));
     }
     /// Without a name.
     template <class A, class... Args>

@@ -147,12 +147,13 @@ struct actor_table {
     }
 
     static constexpr bool stashes = std::is_base_of_v<stash_tag, A>;
+    static constexpr bool wants_message = stashes || requires { A::wants_message; };
 
     static handled receive(turn& t, void* place, envelope& e) noexcept {
         cell& c = cell::at(place);
         if (c.is(cell::special)) [[unlikely]]
             actor_world::of(t.system()).note_activity(t, c, e);
-        if constexpr (stashes)
+        if constexpr (wants_message)
             t.set_current_message(&e);
         A& a = instance(c.body()->instance(alignof(A)));
         [[maybe_unused]] const message_type* type = e.type.read();

@@ -21,6 +21,10 @@ namespace tactus::inline v0 {
 
 template <class... Ms>
 class actor;
+template <class... Ms>
+class behavior;
+template <class... Ms>
+class functional_actor;
 template <class A>
 [[nodiscard]] const actor_type& actor_type_of() noexcept;
 
@@ -70,6 +74,12 @@ public:
         if (!made)
             return std::unexpected(made.error());
         return detail::ref_of<A>(any_ref(*made));
+    }
+    /// A child that behaves so; see behavior.hpp.
+    template <class... Ms>
+    [[nodiscard]] std::expected<actor_ref<Ms...>, spawn_error> try_spawn(
+        behavior<Ms...> first, std::string_view name = {}, const spawn_options& how = {}) {
+        return try_spawn<functional_actor<Ms...>>(name, how, std::move(first));
     }
     [[nodiscard]] std::size_t child_count() const noexcept { return world().child_count(turn_); }
     /// Names nothing: there is none.

@@ -160,6 +160,10 @@ public:
     void note_failed_message(turn& t, cell& c, envelope& e) noexcept;
     /// A message that no handler takes: what every actor understands, or unhandled.
     [[nodiscard]] handled receive_other(turn& t, cell& c, envelope& e) noexcept;
+    /// The message being handled is unhandled after all. For types that say what they handle.
+    void note_unhandled(turn& t) noexcept;
+    /// What an actor is that does not handle `terminated`.
+    [[nodiscard]] handled death_pact(cell& c) noexcept;
     /// Null when there is no memory.
     [[nodiscard]] cell_extras* extras_of(cell& c) noexcept;
     [[nodiscard]] void* instance_of(slot& s, cell& c) const noexcept;

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Behaviors: actors made of functions (AC-3).
+//
+//     system.spawn(tactus::behavior<add, total>(
+//                      [n = 0](auto& ctx, const add& m) mutable { n += m.value; },
+//                      [](auto& ctx, const total& m) { return tactus::stopped; }), "sum");
+//
+// A handler takes the context and a message, and returns nothing, or what comes next: `same`,
+// `stopped`, `unhandled`, or another behavior of the same protocol (which is what ctx.become says,
+// too). A handler for `terminated` may be among them. A restart begins with a copy of the first
+// behavior: functions can be copied.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <tactus/actor/actor.hpp>
+
+namespace tactus::inline v0 {
+
+struct same_type {};
+struct stopped_type {};
+struct unhandled_type {};
+/// Goes on as before.
+inline constexpr same_type same;
+/// Ends the actor.
+inline constexpr stopped_type stopped;
+/// Goes on as before; the message is published as unhandled.
+inline constexpr unhandled_type unhandled;
+
+template <class... Ms>
+class behavior;
+template <class... Ms>
+class functional_actor;
+
+/// What a handler may do: an actor_context that knows its protocol.
+template <class... Ms>
+class behavior_context : public actor_context {
+public:
+    behavior_context(turn& t, functional_actor<Ms...>& of) noexcept : actor_context(t), of_(of) {}
+    [[nodiscard]] actor_ref<Ms...> self() const noexcept {
+        return actor_ref<Ms...>(actor_context::self());
+    }
+    /// From the next message on.
+    void become(behavior<Ms...> next) { of_.become(std::move(next)); }
+
+private:
+    functional_actor<Ms...>& of_;
+};
+
+namespace detail {
+
+template <class... Fs>
+struct overloaded : Fs... {
+    using Fs::operator()...;
+};
+template <class... Fs>
+overloaded(Fs...) -> overloaded<Fs...>;
+
+enum class next_step : std::uint8_t { same, stopped, unhandled };
+
+template <class... Ms>
+using behavior_call = next_step (*)(void* handlers, behavior_context<Ms...>& ctx, void* message);
+
+template <class... Ms>
+struct behavior_table {
+    behavior_call<Ms...> calls[sizeof...(Ms) == 0 ? 1 : sizeof...(Ms)];
+    behavior_call<Ms...> on_terminated;  // null: not handled
+    void (*copy)(void* to, const void* from);
+    void (*move)(void* to, void* from) noexcept;
+    void (*destroy)(void* handlers) noexcept;
+};
+
+template <class Handlers, class M, class... Ms>
+next_step call_handler(void* handlers, behavior_context<Ms...>& ctx, void* message) {
+    auto& h = *static_cast<Handlers*>(handlers);
+    M& m = *std::launder(static_cast<M*>(message));
+    using result = std::invoke_result_t<Handlers&, behavior_context<Ms...>&, const M&>;
+    if constexpr (std::is_void_v<result>) {
+        h(ctx, std::as_const(m));
+        return next_step::same;
+    } else if constexpr (std::is_same_v<result, same_type>) {
+        (void)h(ctx, std::as_const(m));
+        return next_step::same;
+    } else if constexpr (std::is_same_v<result, stopped_type>) {
+        (void)h(ctx, std::as_const(m));
+        return next_step::stopped;
+    } else if constexpr (std::is_same_v<result, unhandled_type>) {
+        (void)h(ctx, std::as_const(m));
+        return next_step::unhandled;
+    } else {
+        // A behavior of the same protocol: what was returned may be same, stopped or unhandled.
+        behavior<Ms...> next = h(ctx, std::as_const(m));
+        const next_step step = next.step();
+        if (next.has_handlers())
+            ctx.become(std::move(next));
+        return step;
+    }
+}
+
+}  // namespace detail
+
+template <class... Ms>
+class behavior {
+public:
+    static constexpr std::size_t room = 64;
+
+    // NOLINTBEGIN(google-explicit-constructor): what a handler returns
+    behavior(same_type) noexcept : step_(detail::next_step::same) {}
+    behavior(stopped_type) noexcept : step_(detail::next_step::stopped) {}
+    behavior(unhandled_type) noexcept : step_(detail::next_step::unhandled) {}
+    // NOLINTEND(google-explicit-constructor)
+    /// One function per message of the protocol; more than one may be given by one that is generic.
+    template <class... Fs>
+        requires(sizeof...(Fs) > 0 && (!std::is_same_v<std::remove_cvref_t<Fs>, behavior> && ...) &&
+                 (std::is_class_v<std::remove_cvref_t<Fs>> && ...) &&
+                 (!std::is_same_v<std::remove_cvref_t<Fs>, same_type> && ...) &&
+                 (!std::is_same_v<std::remove_cvref_t<Fs>, stopped_type> && ...) &&
+                 (!std::is_same_v<std::remove_cvref_t<Fs>, unhandled_type> && ...))
+    explicit behavior(Fs... fs) {
+        using handlers = detail::overloaded<Fs...>;
+        static_assert((std::invocable<handlers&, behavior_context<Ms...>&, const Ms&> && ...),
+                      "a behavior has a function (auto& context, const M&) for each message");
+        static_assert((std::copy_constructible<Fs> && ...),
+                      "functions of a behavior can be copied: a restart begins with a copy");
+        static_assert(sizeof(handlers) <= room && alignof(handlers) <= alignof(std::max_align_t),
+                      "what the functions of a behavior capture must fit behavior::room");
+        ::new (static_cast<void*>(place_)) handlers{std::move(fs)...};
+        table_ = &table_of<handlers>;
+    }
+    behavior(const behavior& other) : step_(other.step_) {
+        if (other.table_ != nullptr)
+            other.table_->copy(place_, other.place_);
+        table_ = other.table_;
+    }
+    behavior(behavior&& other) noexcept : step_(other.step_), table_(other.table_) {
+        if (table_ != nullptr)
+            table_->move(place_, other.place_);
+    }
+    behavior& operator=(behavior other) noexcept {
+        end();
+        step_ = other.step_;
+        table_ = other.table_;
+        if (table_ != nullptr)
+            table_->move(place_, other.place_);
+        return *this;
+    }
+    ~behavior() { end(); }
+
+    [[nodiscard]] bool has_handlers() const noexcept { return table_ != nullptr; }
+    [[nodiscard]] detail::next_step step() const noexcept { return step_; }
+    [[nodiscard]] bool handles_terminated() const noexcept {
+        return table_ != nullptr && table_->on_terminated != nullptr;
+    }
+    /// Requires: it has handlers.
+    template <class M>
+    detail::next_step call(behavior_context<Ms...>& ctx, M& message) {
+        constexpr std::size_t at = index_of<M>();
+        return table_->calls[at](place_, ctx, &message);
+    }
+    detail::next_step call(behavior_context<Ms...>& ctx, terminated message) {
+        return table_->on_terminated(place_, ctx, &message);
+    }
+
+private:
+    template <class M>
+    [[nodiscard]] static constexpr std::size_t index_of() noexcept {
+        constexpr bool same_as[] = {std::is_same_v<M, Ms>...};
+        std::size_t at = 0;
+        while (!same_as[at])
+            ++at;
+        return at;
+    }
+    void end() noexcept {
+        if (table_ != nullptr)
+            table_->destroy(place_);
+        table_ = nullptr;
+    }
+
+    template <class Handlers>
+    static constexpr detail::behavior_table<Ms...> table_of{
+        {&detail::call_handler<Handlers, Ms, Ms...>...},
+        [] -> detail::behavior_call<Ms...> {
+            if constexpr (std::invocable<Handlers&, behavior_context<Ms...>&, const terminated&>)
+                return &detail::call_handler<Handlers, terminated, Ms...>;
+            else
+                return nullptr;
+        }(),
+        [](void* to, const void* from) {
+            ::new (to) Handlers(*static_cast<const Handlers*>(from));
+        },
+        [](void* to, void* from) noexcept {
+            ::new (to) Handlers(std::move(*static_cast<Handlers*>(from)));
+        },
+        [](void* h) noexcept { static_cast<Handlers*>(h)->~Handlers(); }};
+
+    detail::next_step step_ = detail::next_step::same;
+    const detail::behavior_table<Ms...>* table_ = nullptr;  // null: only a step
+    alignas(std::max_align_t) std::byte place_[room];
+};
+
+/// The actor that behaves as a behavior says.
+template <class... Ms>
+class functional_actor : public actor<Ms...> {
+public:
+    explicit functional_actor(behavior<Ms...> first) : now_(std::move(first)) {}
+
+    /// PK-TYP-2: a first behavior has handlers, or is stopped.
+    std::expected<void, failure> pre_start() {
+        if (now_.has_handlers())
+            return {};
+        if (now_.step() != detail::next_step::stopped)
+            return std::unexpected(failure("a first behavior cannot be same or unhandled"));
+        this->context().stop();
+        return {};
+    }
+    template <class M>
+        requires(detail::same_count<M, Ms...> == 1)
+    void on(M&& message) {
+        turn& t = *turn::current();
+        behavior_context<Ms...> ctx(t, *this);
+        follow(now_.call(ctx, message));
+    }
+    handled on(const terminated& m) {
+        turn& t = *turn::current();
+        if (!now_.handles_terminated())
+            return this->context().world().death_pact(cell::of(t.place()));
+        behavior_context<Ms...> ctx(t, *this);
+        follow(now_.call(ctx, m));
+        return handled::ok();
+    }
+    void become(behavior<Ms...> next) { next_.emplace(std::move(next)); }
+    static constexpr bool wants_message = true;
+
+private:
+    void follow(detail::next_step step) {
+        if (next_) {
+            now_ = std::move(*next_);
+            next_.reset();
+        }
+        switch (step) {
+        case detail::next_step::same:
+            break;
+        case detail::next_step::stopped:
+            this->context().stop();
+            break;
+        case detail::next_step::unhandled:
+            this->context().world().note_unhandled(*turn::current());
+            break;
+        }
+    }
+
+    behavior<Ms...> now_;
+    std::optional<behavior<Ms...>> next_;  // while a handler of `now_` runs
+};
+
+}  // namespace tactus::inline v0
