@@ -3,7 +3,7 @@
 // Goal: names that actors and systems may have (AC-7).
 #include <tactus/actor/actor_name.hpp>
 
-#include <gtest/gtest.h>
+#include "portable_test.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 

@@ -185,8 +185,8 @@ TEST(supervision, SV_1_limits_of_restarts) {
         int pause_ms;  // before the last of them
         int left;      // who answers then
     };
-    const duration half = duration::from_ms(500);
-    const row rows[] = {
+    static constexpr duration half = duration::from_ms(500);
+    static constexpr row rows[] = {
         {0U, {}, 1, 0, 2},
         {{}, {}, 7, 0, 3},
         {3U, {}, 3, 0, 3},
