@@ -9,7 +9,7 @@ add_test(NAME "layer_graph: the document shows the layers as they are (DC-4)" CO
 add_test(NAME "layer_graph: planted faults are reported" COMMAND ${layer_graph} --self-test)
 add_test(NAME "documents: the README shows the example that is run"
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/readme_program.py
-    ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/examples/first_timer.cpp)
+    ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/examples/hello.cpp)
 add_test(NAME "documents: kernel.md shows the example that is run"
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/readme_program.py
     ${PROJECT_SOURCE_DIR}/docs/kernel.md ${PROJECT_SOURCE_DIR}/examples/bare_messages.cpp "struct doubled")
@@ -22,6 +22,8 @@ foreach(page IN ITEMS dispatchers observability time)
   add_test(NAME "documents: the code of ${page}.md is compiled"
     COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/${page}.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/page_code.cpp)
 endforeach()
+add_test(NAME "documents: the code of actors.md is compiled"
+  COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/actors.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/actors_code.cpp)
 add_test(NAME "documents: planted differences of code are reported" COMMAND ${code_blocks} --self-test)
 
 # TC-F12: a gap that nobody explains, and an explanation of none, are both reported.
