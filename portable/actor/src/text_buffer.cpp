@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Pieces, numbers and durations as text, as far as there is room.
 #include <tactus/actor/text_buffer.hpp>
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 // Method: random ones on a stream and on a naive model, which keeps everything that was ever asked
 // for and evaluates the definition:
 //
-//     a subscription to P passes events of T on, when T is P or below it, and since it was last asked
-//     for nobody unsubscribed a channel that T is or is below, and that lies above or below P
+//     a subscription to P passes events of T on, when T is P or below it, and since it was last
+//     asked for nobody unsubscribed a channel that T is or is below, and that lies above or below P
 //
 // An operation changed something exactly when some subscription passes something else on than
 // before.
