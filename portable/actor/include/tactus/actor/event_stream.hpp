@@ -23,8 +23,10 @@
 //   - who unsubscribes meanwhile may be told it afterwards, once unsubscribe has returned, too.
 //
 // A subscriber that has ended is told nothing more after forget(), which is the system's to call:
-// until then events for it become dead letters. An event that says of a dead letter must not be
-// published for a letter that was such an event itself, or the two would never end.
+// until then events for it become dead letters. The stream does not know who lives: when an actor
+// may have ended before it was subscribed, the system looks again afterwards, and forgets it then.
+// An event that says of a dead letter must not be published for a letter that was such an event
+// itself, or the two would never end.
 //
 // Invariants
 //   V1  the entries of a subscriber are next to each other, and subscribers ordered by their ids
