@@ -22,8 +22,7 @@ bool continues(char c) noexcept {
 void text_builder::write(std::string_view piece) noexcept {
     if (cut_)
         return;
-    const std::size_t fits = std::min(piece.size(), place_.size() - size_);
-    std::copy_n(piece.data(), fits, place_.data() + size_);
+    const std::size_t fits = piece.copy(place_.data() + size_, place_.size() - size_);
     size_ += fits;
     if (fits == piece.size())
         return;
