@@ -18,7 +18,7 @@ add_test(NAME "documents: mailboxes.md shows the example that is run"
     ${PROJECT_SOURCE_DIR}/docs/mailboxes.md ${PROJECT_SOURCE_DIR}/examples/bounded_mailbox.cpp "struct line")
 # Pages that show pieces: each is in a file that is compiled and run.
 set(code_blocks Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/code_blocks.py)
-foreach(page IN ITEMS dispatchers observability time)
+foreach(page IN ITEMS dispatchers events observability time)
   add_test(NAME "documents: the code of ${page}.md is compiled"
     COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/${page}.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/page_code.cpp)
 endforeach()

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A user's program: a timer wheel over a steady clock. It must build and run however the library
-// was found.
+// A user's program: a timer wheel over a steady clock, and a line in the log, for which another
+// library is linked. It must build and run however the library was found.
 //
 // It throws, asks for a type at run time and converts carelessly on purpose: a library whose own
 // flags (-fno-exceptions, -fno-rtti, -Wconversion -Werror) reached its users would not let it.
 #ifdef USE_UMBRELLA
 #include <tactus/tactus.hpp>
 #else
+#include <tactus/actor/log.hpp>
 #include <tactus/base/version.hpp>
+#include <tactus/runtime/spdlog_sink.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/virtual_memory.hpp>
 #include <tactus/time/manual_clock.hpp>
@@ -46,5 +48,10 @@ int main() {
     } catch (const std::exception& e) {
         std::printf("tactus %s: %s fired %d\n", tactus::version().text, e.what(), fired);
     }
+    const auto sink = tactus::runtime::spdlog_sink::create({});
+    if (!sink)
+        return 1;
+    tactus::logger log({.sink = sink->get(), .time = &clock});
+    log.write(tactus::log_level::info, "the timer fired", {.actor = "/user/program"});
     return passed && fired == 42 ? 0 : 1;
 }

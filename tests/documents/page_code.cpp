@@ -12,6 +12,10 @@
 #include <string>
 #include <string_view>
 
+#include <tactus/actor/dead_letter_log.hpp>
+#include <tactus/actor/event_stream.hpp>
+#include <tactus/actor/log.hpp>
+#include <tactus/actor/text_buffer.hpp>
 #include <tactus/config/settings.hpp>
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/turn.hpp>
@@ -19,6 +23,7 @@
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
+#include <tactus/runtime/spdlog_sink.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>
 #include <tactus/time/tick_source.hpp>
@@ -54,6 +59,74 @@ std::binary_semaphore was_read(0);
 struct reader {
     void receive(turn&, envelope&) { was_read.release(); }
 };
+
+// ---- events.md
+
+struct disk_trouble {
+    int disk;
+};
+struct disk_full : disk_trouble {
+    using event_bases = tactus::bases<disk_trouble>;
+};
+
+int told_disk = 0;
+struct disk_watcher {
+    void receive(turn&, envelope& e) {
+        if (const disk_trouble* t = e.get_if<disk_trouble>())
+            told_disk = t->disk;
+        was_read.release();
+    }
+};
+
+bool subscribe(actor_scheduler& system) {
+    runtime::heap_memory memory;
+    const mailbox_index who = *system.spawn<disk_watcher>({});
+    // clang-format off: the page has the comments below each other
+    event_stream stream(memory);  // subscriptions live in a memory_source
+    auto changed = stream.subscribe<disk_trouble>(who);  // expected<bool, event_error>
+    stream.publish(disk_full{{7}});                      // told as disk_trouble
+    changed = stream.unsubscribe<disk_full>(who);        // the rest of disk_trouble still comes
+    stream.unsubscribe(who);                             // from everything
+    // clang-format on
+    was_read.acquire();
+    return changed == true && told_disk == 7 && stream.is_empty();
+}
+
+int complain(const std::string& why) {
+    std::fprintf(stderr, "%s\n", why.c_str());
+    return 1;
+}
+
+int write_log(int disk) {
+    runtime::steady_clock clock;
+    auto sink = runtime::spdlog_sink::create({.file = "shop.log"});  // no file: standard error
+    if (!sink)
+        return complain(sink.error());
+    logger log({.sink = sink->get(), .time = &clock, .level = log_level::debug});
+    if (log.passes(log_level::debug)) {
+        text_buffer<120> line;
+        log.write(log_level::debug, line.add("disk ").add(disk).add(" after ").add(5_ms).view(),
+                  {.actor = "/user/printer", .dispatcher = "files"});
+    }
+    dead_letter_log letters({.to = &log, .time = &clock, .max = 10, .suspend = 5_min});
+    letters.note({.kind = lost_kind::dropped,
+                  .type = &message_type_of<disk_full>,
+                  .recipient = "/user/printer",
+                  .cause = "mailbox_full"});
+    return 0;
+}
+
+bool log_lines() {
+    std::remove("shop.log");
+    if (write_log(7) != 0)
+        return false;
+    std::ifstream in("shop.log");
+    std::string first;
+    std::string second;
+    return std::getline(in, first) && std::getline(in, second) &&
+           first.find(" debug actor=/user/printer dispatcher=files ") != std::string::npos &&
+           first.ends_with("disk 7 after 5 ms") && second.ends_with("was dropped (mailbox_full)");
+}
 
 // ---- observability.md
 
@@ -94,7 +167,7 @@ bool run_dispatchers() {
     auto who = system.spawn<reader>({.dispatcher = files->number()});
     actor_scheduler::tell(*who, 1);
     was_read.acquire();
-    return observe(system) && all.shut_down(std::chrono::seconds(10));
+    return subscribe(system) && observe(system) && all.shut_down(std::chrono::seconds(10));
 }
 
 bool run_on_asio() {
@@ -162,7 +235,7 @@ int use_wheel() {
 int main() {
     std::ofstream("app.toml") << "[dispatchers.\"app.database\"]\nworkers = 4\n";
     const bool good = choose() && configure() == 0 && run_dispatchers() && run_on_asio() &&
-                      pull_ticks() && use_wheel() == 0;
+                      log_lines() && pull_ticks() && use_wheel() == 0;
     std::puts(good ? "the pages' code works" : "the pages' code does not work");
     return good ? 0 : 1;
 }

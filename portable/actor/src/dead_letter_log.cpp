@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The table, what moves it, and the lines.
 #include <tactus/actor/dead_letter_log.hpp>
 
 #include <tactus/actor/text_buffer.hpp>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Entries in one array, and what subscribing, unsubscribing and publishing do with them.
 #include <tactus/actor/event_stream.hpp>
 
 #include <tactus/base/check.hpp>

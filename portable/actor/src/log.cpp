@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What a sink is given.
 #include <tactus/actor/log.hpp>
 
 namespace tactus::inline v0 {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Pieces, numbers and durations as text, as far as there is room.
 #include <tactus/actor/text_buffer.hpp>
 
 #include <algorithm>
@@ -20,8 +22,7 @@ bool continues(char c) noexcept {
 void text_builder::write(std::string_view piece) noexcept {
     if (cut_)
         return;
-    const std::size_t fits = std::min(piece.size(), place_.size() - size_);
-    std::copy_n(piece.data(), fits, place_.data() + size_);
+    const std::size_t fits = piece.copy(place_.data() + size_, place_.size() - size_);
     size_ += fits;
     if (fits == piece.size())
         return;

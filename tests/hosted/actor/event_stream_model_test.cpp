@@ -4,8 +4,8 @@
 // Method: random ones on a stream and on a naive model, which keeps everything that was ever asked
 // for and evaluates the definition:
 //
-//     a subscription to P passes events of T on, when T is P or below it, and since it was last asked
-//     for nobody unsubscribed a channel that T is or is below, and that lies above or below P
+//     a subscription to P passes events of T on, when T is P or below it, and since it was last
+//     asked for nobody unsubscribed a channel that T is or is below, and that lies above or below P
 //
 // An operation changed something exactly when some subscription passes something else on than
 // before.
@@ -29,7 +29,7 @@ using namespace tactus_test;  // NOLINT: the whole vocabulary is used
 namespace {
 
 /// The bases of each, itself first, nearest first: by hand, as the comment of the family says.
-const std::array<std::vector<family>, family_size> above{{
+const std::array<std::vector<family>, family_size> all_above{{
     {is_a},
     {is_b2, is_a},
     {is_b3, is_a},
@@ -43,8 +43,11 @@ const std::array<std::vector<family>, family_size> above{{
     {is_right, is_top},
     {is_bottom, is_left, is_right, is_top},
 }};
+const std::vector<family>& above(family t) {
+    return all_above[static_cast<std::size_t>(t)];
+}
 bool is_or_below(family t, family other) {
-    return std::ranges::find(above[t], other) != above[t].end();
+    return std::ranges::find(above(t), other) != above(t).end();
 }
 
 class naive_subscriber {
@@ -61,7 +64,7 @@ public:
     }
     [[nodiscard]] bool knows() const { return passes().any(); }
     [[nodiscard]] std::optional<family> told_as(family t) const {
-        for (const family p : above[t]) {
+        for (const family p : above(t)) {
             if (passes_on(t, p))
                 return p;
         }

@@ -234,9 +234,9 @@ TEST(event_stream, EV_1_no_memory_is_an_error_and_changes_nothing) {
     {
         tactus::event_stream stream(r.kernel.memory);
         r.kernel.memory.refusing = true;
-        const auto refused = stream.subscribe<event_a>(r.who[0]);
-        ASSERT_FALSE(refused.has_value());
-        EXPECT_TRUE(refused.error() == tactus::event_error::no_memory);
+        const auto without = stream.subscribe<event_a>(r.who[0]);
+        ASSERT_FALSE(without.has_value());
+        EXPECT_TRUE(without.error() == tactus::event_error::no_memory);
         EXPECT_TRUE(stream.is_empty());
         r.kernel.memory.refusing = false;
         // Four entries fit the first block.

@@ -14,6 +14,7 @@
 #include <tactus/actor/actor_timers.hpp>
 #include <tactus/actor/actor_type.hpp>
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/behavior.hpp>
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/cell_body.hpp>
 #include <tactus/actor/dead_letter_log.hpp>

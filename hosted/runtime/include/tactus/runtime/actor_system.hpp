@@ -126,8 +126,8 @@ public:
         return detail::ref_of<A>(any_ref(*made));
     }
 
-    /// Asks and waits: `make` gets an actor_ref<R> to reply to, and gives the message. Not within an
-    /// actor, where nothing may wait.
+    /// Asks and waits: `make` gets an actor_ref<R> to reply to, and gives the message. Not within
+    /// an actor, where nothing may wait.
     template <class R, class Target, class Make>
     [[nodiscard]] std::expected<R, ask_error> ask(const Target& target, Make&& make,
                                                   std::chrono::nanoseconds timeout) {

@@ -10,8 +10,8 @@
 //
 // When the queue is full, the oldest record in it is dropped: whoever handles messages never waits
 // for a disk. How many records were lost is counted, and is the last line. To wait instead is a
-// choice for programs that must not lose a line. Lines are on their way to the disk at once from the
-// level warning on; all are when the sink ends.
+// choice for programs that must not lose a line. Lines go to the disk at once from the level
+// warning on, all others when the sink ends at the latest.
 //
 // Thread safety: write and lost from any thread.
 #pragma once

@@ -3,9 +3,9 @@
 // Dead-letter log: lines about messages nobody handled, a few at a time (EV-2, PK-DL-3).
 //
 // Dead letters, dropped and unhandled messages are counted together. The line of the `max`th says
-// that no more follow; then it is quiet for a while, and the first one after that says how many were
-// not logged, and the count starts again. What is marked dead_letter_suppression does not count, nor
-// does anything while a system is shutting down, unless asked for.
+// that no more follow; then it is quiet for a while, and the first one after that says how many
+// were not logged, and the count starts again. What is marked dead_letter_suppression does not
+// count, nor does anything while a system is shutting down, unless asked for.
 //
 //     state      on            then       line
 //     all        below         all        [n]

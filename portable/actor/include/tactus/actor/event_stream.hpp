@@ -16,18 +16,20 @@
 // Both say whether that changed anything. A reference that names nothing is not taken: false.
 //
 // Publishing tells each subscriber in the order of their first subscriptions, on the publishing
-// thread and without a lock held: telling may lead to the next event. It looks at every subscription
-// there is, under the lock; with none it is one comparison. So
+// thread and without a lock held: telling may lead to the next event. It looks at every
+// subscription there is, under the lock; with none it is one comparison. So
 //   - events that one thread publishes reach each subscriber in that order;
 //   - who subscribes while an event is being published is not told that one;
 //   - who unsubscribes meanwhile may be told it afterwards, once unsubscribe has returned, too.
 //
 // A subscriber that has ended is told nothing more after forget(), which is the system's to call:
-// until then events for it become dead letters. An event that says of a dead letter must not be
-// published for a letter that was such an event itself, or the two would never end.
+// until then events for it become dead letters. The stream does not know who lives: when an actor
+// may have ended before it was subscribed, the system looks again afterwards, and forgets it then.
+// An event that says of a dead letter must not be published for a letter that was such an event
+// itself, or the two would never end.
 //
 // Invariants
-//   V1  the entries of a subscriber are next to each other, and subscribers in the order of their ids
+//   V1  the entries of a subscriber are next to each other, and subscribers ordered by their ids
 //   V2  of a subscriber no two entries are the same
 //   V3  what is taken out lies below the channel it is taken out of, which has an entry of its own;
 //       no channel is taken out of a subscription below another that is
