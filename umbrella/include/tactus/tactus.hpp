@@ -8,6 +8,7 @@
 #pragma once
 
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/cancel_context.hpp>
 #include <tactus/base/bitmap.hpp>
 #include <tactus/base/check.hpp>
 #include <tactus/base/det_hasher.hpp>
