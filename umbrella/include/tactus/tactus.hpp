@@ -9,6 +9,13 @@
 
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/cancel_context.hpp>
+#include <tactus/actor/continuation_waker.hpp>
+#include <tactus/actor/coroutine_memory.hpp>
+#include <tactus/actor/coroutine_set.hpp>
+#include <tactus/actor/one_shot_signal.hpp>
+#include <tactus/actor/task.hpp>
+#include <tactus/actor/task_frame.hpp>
+#include <tactus/actor/wait_awaiter.hpp>
 #include <tactus/base/bitmap.hpp>
 #include <tactus/base/check.hpp>
 #include <tactus/base/det_hasher.hpp>
