@@ -12,6 +12,7 @@
 #include <tactus/actor/continuation_waker.hpp>
 #include <tactus/actor/coroutine_memory.hpp>
 #include <tactus/actor/coroutine_set.hpp>
+#include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/one_shot_signal.hpp>
 #include <tactus/actor/task.hpp>
 #include <tactus/actor/task_frame.hpp>
