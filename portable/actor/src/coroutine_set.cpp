@@ -29,7 +29,7 @@ handled coroutine_set::run(detail::task_frame& root, std::coroutine_handle<> fro
     using state = detail::coroutine_run::state;
     TACTUS_CHECK(2, !running_);  // C2
     running_ = true;
-    detail::coroutine_run now{*this, from, state::goes_on, {}};
+    detail::coroutine_run now{*this, from, state::runs, {}};
     root.run_ = &now;
     {
         const coroutine_memory bound(memory_);
@@ -38,7 +38,10 @@ handled coroutine_set::run(detail::task_frame& root, std::coroutine_handle<> fro
     }
     root.run_ = nullptr;
     running_ = false;
-    if (now.how == state::goes_on)
+    // It has stopped, and nobody would go on with it: it awaits what is none of ours, or the compiler
+    // is at fault (docs/coroutines.md).
+    TACTUS_CHECK(3, now.how != state::runs);
+    if (now.how == state::waits)
         return handled::ok();
     if (now.how == state::returned) {
         const handled result = root.outcome_(root);

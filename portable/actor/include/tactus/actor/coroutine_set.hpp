@@ -14,6 +14,7 @@
 // Invariants
 //   C1  the list holds exactly the outermost frames that have begun and not ended, newest first
 //   C2  at most one of them runs; none is destroyed while one runs
+//   C3  one that has stopped and not ended waits: something has a continuation to send to it
 //
 // Thread safety: none; all of it belongs to the actor's turn.
 #pragma once
@@ -52,7 +53,8 @@ public:
 
     /// Calls a handler that is a coroutine, with frames of this actor's memory, and runs it until
     /// it waits: ok then, and how it ends is what resume() gives. `keep.ended` is called in every
-    /// case, once.
+    /// case, once. Requires: none runs (check coroutine_set:2); what tasks await are tasks, and
+    /// waits (check coroutine_set:3).
     template <class Call>
     handled start_handler(Call&& call, coroutine_keep keep = {}) noexcept {
         using task_type = std::invoke_result_t<Call>;

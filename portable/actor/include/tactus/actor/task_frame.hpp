@@ -53,11 +53,16 @@ class task_frame;
 
 /// One stretch of a chain: from its start, or a resumption, to the next wait or its end.
 struct coroutine_run {
-    enum class state : std::uint8_t { goes_on, returned, failed };
+    enum class state : std::uint8_t {
+        runs,
+        waits,  // a continuation will come
+        returned,
+        failed,
+    };
 
     coroutine_set& of;
     std::coroutine_handle<> next;  // resumed when the one that runs now has suspended; or null
-    state how = state::goes_on;
+    state how = state::runs;
     failure why;
 
     /// The chain ends here, with a failure; nobody in it is resumed any more.

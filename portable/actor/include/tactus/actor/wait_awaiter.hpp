@@ -121,11 +121,16 @@ public:
     template <std::derived_from<detail::task_frame> Promise>
     [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> who) noexcept {
         detail::task_frame& frame = who.promise();
-        block_ = block::make(frame.run().of, std::move(what_));
-        if (block_ != nullptr)
-            return block_->begin(who, frame.root(), token_);
-        frame.run().fail({no_wait_memory, nullptr});
-        return true;
+        detail::coroutine_run& now = frame.run();
+        block_ = block::make(now.of, std::move(what_));
+        if (block_ == nullptr) {
+            now.fail({no_wait_memory, nullptr});
+            return true;
+        }
+        const bool waits = block_->begin(who, frame.root(), token_);
+        if (waits)
+            now.how = detail::coroutine_run::state::waits;
+        return waits;
     }
     [[nodiscard]] result await_resume() noexcept {
         if constexpr (cancellable) {
