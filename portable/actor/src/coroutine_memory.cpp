@@ -4,9 +4,9 @@
 // an address it has kept.
 #include <tactus/actor/coroutine_memory.hpp>
 
-#include <new>
-
 #include <tactus/port/port.hpp>
+
+#include <new>
 
 namespace tactus::inline v0 {
 

@@ -38,8 +38,8 @@ handled coroutine_set::run(detail::task_frame& root, std::coroutine_handle<> fro
     }
     root.run_ = nullptr;
     running_ = false;
-    // It has stopped, and nobody would go on with it: it awaits what is none of ours, or the compiler
-    // is at fault (docs/coroutines.md).
+    // It has stopped, and nobody would go on with it: it awaits what is no wait, or the compiler is
+    // at fault (docs/coroutines.md).
     TACTUS_CHECK(3, now.how != state::runs);
     if (now.how == state::waits)
         return handled::ok();

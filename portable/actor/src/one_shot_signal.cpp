@@ -3,19 +3,20 @@
 // Who waits is told outside of the lock.
 #include <tactus/actor/one_shot_signal.hpp>
 
-#include <utility>
-
 namespace tactus::inline v0 {
 
 void one_shot_signal::wake() noexcept {
-    waker* waiting = nullptr;
+    intrusive_list<source> to_tell;
     {
         const port::lock_guard held(mutex_);
         happened_ = true;
-        waiting = std::exchange(waiting_, nullptr);
+        for (source& s : waiting_)
+            s.taken_ = true;
+        to_tell.splice_back(waiting_);
     }
-    if (waiting != nullptr)
-        waiting->wake();
+    // Taken: nobody else touches them, and each stays until it was told.
+    while (source* s = to_tell.pop_front())
+        s->to_wake_.wake();
 }
 
 bool one_shot_signal::happened() const noexcept {
@@ -23,18 +24,20 @@ bool one_shot_signal::happened() const noexcept {
     return happened_;
 }
 
-bool one_shot_signal::enter(waker& w) noexcept {
+bool one_shot_signal::enter(source& s) noexcept {
     const port::lock_guard held(mutex_);
     if (happened_)
         return false;
-    TACTUS_CHECK(1, waiting_ == nullptr);
-    waiting_ = &w;
+    waiting_.push_back(s);
     return true;
 }
 
-bool one_shot_signal::leave() noexcept {
+bool one_shot_signal::leave(source& s) noexcept {
     const port::lock_guard held(mutex_);
-    return std::exchange(waiting_, nullptr) != nullptr;
+    if (s.taken_)
+        return false;
+    s.unlink();
+    return true;
 }
 
 }  // namespace tactus::inline v0

@@ -45,15 +45,6 @@ TEST(coroutine_death, a_coroutine_destroys_its_own_set) {
     EXPECT_DEATH((void)set.start_handler([] { return starts_another(); }), "coroutine_set:2");
 }
 
-TEST(coroutine_death, two_wait_for_one_signal) {
-    const signals s;
-    kernel_rig rig;
-    const mailbox_index who = rig.spawn<coroutine_actor<>>(
-        +[](std::uint32_t) -> task<> { co_await signals::at(0).wait(); });
-    rig.tell(who, {1, 2});
-    EXPECT_DEATH(rig.run(), "one_shot_signal:1");
-}
-
 TEST(coroutine_death, a_context_goes_before_who_needs_it) {
     struct silent final : cancel_callback {
         void context_cancelled() noexcept override {}

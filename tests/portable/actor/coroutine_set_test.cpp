@@ -65,6 +65,28 @@ TEST(coroutine_set, what_has_happened_is_not_waited_for) {
     EXPECT_TRUE(frames_are_free());
 }
 
+// Several wait for one thing: each goes on, in the order they came; one that has left does not.
+TEST(coroutine_set, several_wait_for_one_signal) {
+    const signals s;
+    kernel_rig rig;
+    const auto handler = +[](std::uint32_t n) -> task<> {
+        co_await signals::at(0).wait();
+        journal().add(static_cast<std::int32_t>(n));
+    };
+    const mailbox_index first = rig.spawn<coroutine_actor<>>(handler);
+    const mailbox_index second = rig.spawn<coroutine_actor<>>(handler);
+    rig.tell(first, {1, 2});
+    rig.tell(second, {9});
+    rig.run();
+    EXPECT_TRUE(rig->stop(second));
+    rig.run();
+    EXPECT_TRUE(journal().is({destroyed + 9, closed}));
+    signals::at(0).wake();
+    rig.run();
+    EXPECT_TRUE(journal().is({1, returned + 1, 2, returned + 2}));
+    EXPECT_TRUE(frames_are_free());
+}
+
 // AC-2: a wait may be deep inside; who awaits goes on behind it.
 TEST(coroutine_set, AC_2_a_chain_of_tasks_waits_as_one) {
     const signals s;

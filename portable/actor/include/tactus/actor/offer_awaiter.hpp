@@ -4,7 +4,7 @@
 // block (MB-2, AC-2).
 //
 //     const sent result = co_await offer_awaiter(to, order{3});
-//     const auto result = co_await offer_awaiter(to, order{3}, token);   // expected<sent, cancelled>
+//     const auto or_not = co_await offer_awaiter(to, order{3}, token); // expected<sent, cancelled>
 //
 // As try_tell everywhere else. A wait that is cancelled, or whose coroutine is destroyed, gives up:
 // the message becomes a dead letter (mailbox_timeout), unless it was delivered at that moment. How

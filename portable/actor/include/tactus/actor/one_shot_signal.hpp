@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One-shot signal: something that happens once, told by anybody, awaited by one task.
+// One-shot signal: something that happens once, told by anybody, awaited by tasks.
 //
-//     co_await s.wait();                     // somewhere: s.wake();
-//     if (!co_await s.wait(token)) ...       // or cancelled
+//     co_await s.wait();                                 // somewhere: s.wake();
+//     const auto result = co_await s.wait(token);        // or cancelled
 //
-// It is a waker (EX-7), so whatever wakes can end a wait of a coroutine. What was done before
-// wake() is visible after the wait.
+// It is a waker (EX-7), so whatever wakes can end waits of coroutines. What was done before wake()
+// is visible after the wait. Who waits goes on in the order in which it came.
 //
-// Thread safety: wake() from any thread; waiting from one task at a time (check one_shot_signal:1).
-// The signal outlives the call of wake() and the wait.
+// Thread safety: wake() from any thread. The signal outlives the call of wake() and the waits.
 #pragma once
 
 #include <tactus/actor/wait_awaiter.hpp>
+#include <tactus/base/intrusive_list.hpp>
 
 namespace tactus::inline v0 {
 
 class one_shot_signal final : public waker {
 public:
     /// A wait for it; see wait_awaiter.hpp.
-    class source {
+    class source : public list_hook<> {
     public:
         struct request {
             one_shot_signal* of;
@@ -28,13 +28,16 @@ public:
 
         source(request&& what, waker& to_wake, mailbox_index) noexcept
             : of_(*what.of), to_wake_(to_wake) {}
-        [[nodiscard]] bool start() noexcept { return of_.enter(to_wake_); }
-        [[nodiscard]] bool give_up() noexcept { return of_.leave(); }
+        [[nodiscard]] bool start() noexcept { return of_.enter(*this); }
+        [[nodiscard]] bool give_up() noexcept { return of_.leave(*this); }
         void take() noexcept {}
 
     private:
+        friend class one_shot_signal;
+
         one_shot_signal& of_;
         waker& to_wake_;
+        bool taken_ = false;  // to be woken, or woken; under the signal's lock
     };
 
     one_shot_signal() = default;
@@ -45,24 +48,22 @@ public:
     void wake() noexcept override;
     [[nodiscard]] bool happened() const noexcept;
 
-    /// Nothing.
+    /// Gives nothing.
     [[nodiscard]] wait_awaiter<source> wait() noexcept { return wait_awaiter<source>({this}); }
-    /// std::expected<void, cancelled>.
+    /// Gives std::expected<void, cancelled>.
     [[nodiscard]] wait_awaiter<source, cancel_token> wait(cancel_token token) noexcept {
         return wait_awaiter<source, cancel_token>({this}, token);
     }
 
 private:
-    TACTUS_CHECK_MODULE("one_shot_signal");
-
     /// False: it has happened.
-    bool enter(waker& w) noexcept;
-    /// False: it has happened, and who waited was told, or is about to be.
-    bool leave() noexcept;
+    bool enter(source& s) noexcept;
+    /// False: it was told, or is about to be.
+    bool leave(source& s) noexcept;
 
     mutable port::mutex mutex_;
     bool happened_ = false;
-    waker* waiting_ = nullptr;
+    intrusive_list<source> waiting_;
 };
 
 }  // namespace tactus::inline v0

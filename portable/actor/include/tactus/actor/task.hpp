@@ -81,7 +81,7 @@ template <>
 class task_result<void> : public task_frame {
 public:
     void return_void() noexcept { set_got(result::value); }
-    void take() const noexcept { TACTUS_CHECK(2, got() == result::value); }
+    void take() const noexcept { TACTUS_CHECK(4, got() == result::value); }
 };
 
 template <class T, bool Exceptions>

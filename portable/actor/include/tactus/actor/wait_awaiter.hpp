@@ -10,7 +10,7 @@
 //         source(request&& what, waker& to_wake, mailbox_index owner) noexcept;
 //         bool start() noexcept;                 // false: there is nothing to wait for
 //         bool give_up() noexcept;               // true: the waker will not be called
-//         result take() noexcept;                // after the waker was called, or start() was false
+//         result take() noexcept;                // the waker was called, or start() was false
 //     };
 //
 // It lives in the wait's block (continuation_waker.hpp): until its waker was called, or it gave up,
