@@ -28,7 +28,9 @@ void continuation_waker::send(system_message& node) noexcept {
 }
 
 void continuation_waker::drop(std::uint32_t shares) noexcept {
-    if (shares_.fetch_sub(shares, shares_given_up.acq_rel()) == shares)
+    const std::uint32_t before = shares_.fetch_sub(shares, shares_given_up.acq_rel());
+    TACTUS_CHECK(1, before >= shares);  // N2
+    if (before == shares)
         destroy();
 }
 
@@ -58,7 +60,7 @@ bool continuation_waker::begin(std::coroutine_handle<> who, detail::task_frame& 
 }
 
 continuation_waker::resumption continuation_waker::handle(const system_message& node) noexcept {
-    if (root_.read() == nullptr || state_ != state::waiting)
+    if (state_ != state::waiting)
         return {};
     if (&node == &wake_node_) {
         state_ = state::woken;
@@ -73,9 +75,9 @@ continuation_waker::resumption continuation_waker::handle(const system_message& 
 
 void continuation_waker::leave() noexcept {
     std::uint32_t shares = 1;
-    root_.write(nullptr);
     if (state_ == state::waiting && give_up())
         ++shares;
+    state_ = state::idle;
     if (watched_ && token_.unwatch(*watch_))
         ++shares;
     drop(shares);

@@ -178,6 +178,37 @@ TEST(coroutine_threads, AC_2_a_wake_a_cancellation_and_the_end_at_once) {
     EXPECT_EQ(memory.live.load(), 0);
 }
 
+// CH-15: children come and go while their parent is cancelled; each is told once, or not at all.
+TEST(coroutine_threads, CH_15_children_come_and_go_while_the_parent_is_cancelled) {
+    struct counted final : cancel_callback {
+        void context_cancelled() noexcept override { ++calls; }
+        std::atomic<unsigned> calls{0};
+    };
+    const std::uint64_t rounds = sized(5'000, 10);
+    std::uint64_t wrong = 0;
+    for (std::uint64_t r = 0; r < rounds; ++r) {
+        cancel_context root;
+        counted c;
+        bool called = false;
+        std::atomic<bool> at_it{false};
+        in_threads(2, [&](unsigned t) {
+            if (t == 0) {
+                while (!at_it.load(std::memory_order_relaxed))
+                    std::this_thread::yield();
+                (void)root.cancel({});
+                return;
+            }
+            for (int i = 0; i < 2'000 && !root.checkpoint() && !called; ++i) {
+                at_it.store(true, std::memory_order_relaxed);
+                cancel_context child(root);
+                called = child.watch(c) && !child.unwatch(c);
+            }
+        });
+        wrong += c.calls.load() != (called ? 1U : 0U);
+    }
+    EXPECT_EQ(wrong, 0u);
+}
+
 // MB-2: coroutines of several actors wait for room; everything arrives, in order per sender.
 TEST(coroutine_threads, MB_2_offers_of_many_coroutines_lose_nothing) {
     const std::uint64_t each = sized(50'000, 10);

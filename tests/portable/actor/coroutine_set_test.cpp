@@ -112,7 +112,10 @@ TEST(coroutine_set, EX_7_a_wake_before_the_suspension_is_not_lost) {
             journal().add(1);
             return true;
         }
-        bool give_up() noexcept { return false; }
+        bool give_up() noexcept {
+            journal().add(99);  // it has woken: nobody asks
+            return false;
+        }
         int take() noexcept { return 2; }
         waker& to_wake;
     };

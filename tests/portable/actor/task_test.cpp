@@ -38,10 +38,12 @@ task<int> sum_of_three(int a, int b, int c) {
 /// Move-only, and counted.
 struct owned {
     std::int32_t value;
-    explicit owned(std::int32_t v) noexcept : value(v) {}
-    owned(owned&& other) noexcept : value(std::exchange(other.value, 0)) {}
+    static inline int live = 0;
+    explicit owned(std::int32_t v) noexcept : value(v) { ++live; }
+    owned(owned&& other) noexcept : value(std::exchange(other.value, 0)) { ++live; }
     owned& operator=(owned&&) = delete;
     ~owned() {
+        --live;
         if (value != 0)
             journal().add(gone + value);
     }
@@ -96,6 +98,7 @@ TEST(task, tasks_await_each_other_and_give_values) {
     });
     EXPECT_TRUE(done.is_ok());
     EXPECT_TRUE(journal().is({gone + 3, 6, 5, gone + 5}));
+    EXPECT_EQ(owned::live, 0);  // what was moved from is destroyed too
     EXPECT_TRUE(frames_are_free());
 }
 

@@ -19,7 +19,7 @@
 //   N1  each node is sent at most once
 //   N2  shares_ counts: the coroutine until leave(); the source until its node is done, or it gave
 //       up or never began; the context until its node is done, or it was told not to call
-//   N3  root_ is null exactly when no coroutine waits any more; the actor's turn only
+//   N3  state_ is waiting exactly while the coroutine is to be resumed by a continuation
 #pragma once
 
 #include <coroutine>
@@ -85,9 +85,11 @@ protected:
     void leave() noexcept;
 
 private:
+    TACTUS_CHECK_MODULE("continuation_waker");
+
     /// The source's, as the actor knows it.
     enum class state : std::uint8_t {
-        idle,       // never began, or ended at once
+        idle,       // never began, or ended at once; or nobody waits any more
         waiting,    // will wake
         woken,      // has woken, and its node was handled
         cancelled,  // gave up, or never began, because of the context
