@@ -85,7 +85,6 @@ TEST(cancelled_wait, what_cannot_be_given_up_any_more_counts) {
 // The frame is destroyed with both on their way, or with none.
 TEST(cancelled_wait, an_actor_ends_with_both_on_their_way) {
     fixture f;
-    refusals events;
     f.rig.tell(f.who, {1, 2});
     f.rig.run();
     EXPECT_TRUE(f.rig->suspend(f.who, suspension::supervision));
