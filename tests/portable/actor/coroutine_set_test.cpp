@@ -5,6 +5,8 @@
 // step; the steps of each interleaving one after the other. Threads: see tests/hosted/actor.
 #include <tactus/actor/coroutine_set.hpp>
 
+#include <optional>
+
 #include "coroutine_rig.hpp"
 #include "portable_test.hpp"
 
@@ -62,6 +64,54 @@ TEST(coroutine_set, what_has_happened_is_not_waited_for) {
     rig.tell(who, {3});
     rig.run();
     EXPECT_TRUE(journal().is({103, 203, gone + 3, returned + 3}));
+    EXPECT_TRUE(frames_are_free());
+}
+
+namespace {
+
+/// Handles nothing else while a handler waits.
+class patient_actor {
+public:
+    handled receive(turn& t, envelope& e) {
+        if (!set_)
+            set_.emplace(t.self(), frames());
+        const std::uint32_t n = e.get_if<number>()->value;
+        const handled result = set_->start_handler([n] { return waits(n); });
+        if (!set_->empty()) {
+            EXPECT_TRUE(t.system().suspend(t.self(), suspension::await));
+        }
+        return result;
+    }
+    handled receive_system(turn& t, system_message& m) {
+        if (m.kind != system_kind::continuation)
+            return handled::ok();
+        const handled result = set_->resume(m);
+        if (set_->empty()) {
+            EXPECT_TRUE(t.system().resume(t.self(), suspension::await));
+        }
+        return result;
+    }
+
+private:
+    std::optional<coroutine_set> set_;
+};
+
+}  // namespace
+
+// AC-2, SQ-4: not reentrant: user messages wait for the handler, its continuation does not.
+TEST(coroutine_set, AC_2_user_messages_can_wait_for_a_handler_that_waits) {
+    const signals s;
+    kernel_rig rig;
+    const mailbox_index who = rig.spawn<patient_actor>();
+    rig.tell(who, {1, 2});
+    rig.run();
+    EXPECT_TRUE(journal().is({101}));
+    signals::at(2).wake();
+    rig.run();
+    EXPECT_TRUE(journal().is({}));
+    signals::at(1).wake();
+    rig.run();
+    EXPECT_TRUE(journal().is({201, gone + 1, 102, 202, gone + 2}));
     EXPECT_TRUE(frames_are_free());
 }
 
