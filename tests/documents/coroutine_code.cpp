@@ -113,7 +113,7 @@ public:
     };
     using result = int;
 
-    next_ring(request&& what, waker& to_wake, mailbox_index) noexcept
+    next_ring(const request& what, waker& to_wake, mailbox_index) noexcept
         : bell_(*what.bell), to_wake_(to_wake) {}
     bool start() noexcept {
         bell_.visitor = &to_wake_;
@@ -147,7 +147,7 @@ public:
         begin([] { return sell_one_of_each(2); });
         begin([] { return sell_if_possible({1, 0}); });
         begin([] { return sell_if_possible({1, 1}); });
-        begin([] { return ship({1, 1}, closing_time); });
+        begin([] { return ship({1, 1}, closing_time.token()); });
     }
     handled receive_system(turn&, system_message& m) {
         return m.kind == system_kind::continuation ? coroutines_->resume(m) : handled::ok();

@@ -79,8 +79,8 @@ struct late_scene final : scene {
 };
 struct late_cancelled_scene final : scene {
     task<> run() override {
-        const auto result =
-            co_await tactus::wait_awaiter<late_source, tactus::cancel_token>({&source}, context);
+        const auto result = co_await tactus::wait_awaiter<late_source, tactus::cancel_token>(
+            {&source}, context.token());
         model::require(result.has_value() && *result == 7);  // it cannot give up
         ++came;
     }
@@ -89,7 +89,7 @@ struct late_cancelled_scene final : scene {
 };
 struct signal_scene final : scene {
     task<> run() override {
-        const auto result = co_await signal.wait(context);
+        const auto result = co_await signal.wait(context.token());
         if (result) {
             model::require(value.read() == 7);
             ++came;
@@ -246,7 +246,7 @@ TACTUS_MODEL_TEST(cancel_context, CH15_a_child_against_the_cancellation,
     bool watched = false;
     bool stopped = false;
     {
-        cancel_context child(root);
+        cancel_context child(root.token());
         model::thread canceller([&] { (void)root.cancel({}); });
         watched = child.watch(c);
         stopped = watched && child.unwatch(c);

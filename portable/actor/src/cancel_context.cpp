@@ -11,12 +11,16 @@ const char* name_of(cancel_kind kind) noexcept {
     return names[static_cast<std::size_t>(kind)];
 }
 
-cancel_context::cancel_context(cancel_context& parent) noexcept : lock_(parent.lock_) {
+cancel_context::cancel_context(const cancel_token& parent) noexcept : lock_(&own_lock_) {
+    cancel_context* above = parent.context_;
+    if (above == nullptr)
+        return;
+    lock_ = above->lock_;
     const port::lock_guard held(*lock_);
-    if (parent.why_)
-        why_ = cancelled{cancel_kind::parent, parent.why_->cause};
+    if (above->why_)
+        why_ = cancelled{cancel_kind::parent, above->why_->cause};
     else
-        parent.children_.push_back(place_);
+        above->children_.push_back(place_);
 }
 
 cancel_context::~cancel_context() {

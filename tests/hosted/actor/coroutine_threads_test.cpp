@@ -98,7 +98,7 @@ public:
 class waiting final : public job {
 public:
     task<> run() override {
-        const auto result = co_await signal.wait(context);
+        const auto result = co_await signal.wait(context.token());
         came = result.has_value() ? 1 : 2;
     }
     one_shot_signal signal;
@@ -200,7 +200,7 @@ TEST(coroutine_threads, CH_15_children_come_and_go_while_the_parent_is_cancelled
             }
             for (int i = 0; i < 2'000 && !root.checkpoint() && !called; ++i) {
                 at_it.store(true, std::memory_order_relaxed);
-                cancel_context child(root);
+                cancel_context child(root.token());
                 called = child.watch(c) && !child.unwatch(c);
             }
         });

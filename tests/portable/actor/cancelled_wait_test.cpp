@@ -17,7 +17,7 @@ constexpr std::int32_t was_cancelled = 400;  // + the kind
 
 task<> waits(std::uint32_t n) {
     const local here(static_cast<std::int32_t>(n));
-    const auto result = co_await signals::at(n).wait(*context);
+    const auto result = co_await signals::at(n).wait(context->token());
     journal().add(result ? 200 + static_cast<std::int32_t>(n)
                          : was_cancelled + static_cast<std::int32_t>(result.error().kind));
 }

@@ -50,7 +50,7 @@ TEST(coroutine_death, a_context_goes_before_who_needs_it) {
         void context_cancelled() noexcept override {}
     } c;
     std::optional<cancel_context> parent(std::in_place);
-    std::optional<cancel_context> child(std::in_place, *parent);
+    std::optional<cancel_context> child(std::in_place, parent->token());
     EXPECT_DEATH(parent.reset(), "cancel_context:1");
     child.reset();
     EXPECT_TRUE(parent->watch(c));

@@ -24,7 +24,7 @@ task<> offers(std::uint32_t n) {
     journal().add(result_of + static_cast<std::int32_t>(result));
 }
 task<> offers_until_cancelled(std::uint32_t n) {
-    const auto result = co_await offer_awaiter(target, number{n}, cancel_token(*context));
+    const auto result = co_await offer_awaiter(target, number{n}, context->token());
     journal().add(result ? result_of + static_cast<std::int32_t>(*result) : was_cancelled);
 }
 constexpr std::int32_t code(sent s) {

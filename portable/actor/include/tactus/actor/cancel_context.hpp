@@ -60,11 +60,13 @@ protected:
     ~cancel_callback() = default;
 };
 
+class cancel_token;
+
 class cancel_context {
 public:
     cancel_context() noexcept : lock_(&own_lock_) {}
-    /// A child; cancelled already when `parent` is.
-    explicit cancel_context(cancel_context& parent) noexcept;
+    /// A child of the token's context, if it has one; cancelled already when that is.
+    explicit cancel_context(const cancel_token& parent) noexcept;
     /// Requires: no child is left (check cancel_context:1), nobody is watching (2).
     ~cancel_context();
     cancel_context(const cancel_context&) = delete;
@@ -74,6 +76,8 @@ public:
     bool cancel(const cancelled& why) noexcept;
     /// Nothing, or why it was cancelled.
     [[nodiscard]] std::optional<cancelled> checkpoint() const noexcept;
+    /// What the work is given.
+    [[nodiscard]] cancel_token token() noexcept;
 
     /// `c` is called when the context is cancelled. False when it is already: then it is not.
     [[nodiscard]] bool watch(cancel_callback& c) noexcept;
@@ -104,7 +108,6 @@ private:
 class cancel_token {
 public:
     cancel_token() = default;
-    explicit(false) cancel_token(cancel_context& of) noexcept : context_(&of) {}
 
     [[nodiscard]] std::optional<cancelled> checkpoint() const noexcept {
         return context_ != nullptr ? context_->checkpoint() : std::nullopt;
@@ -118,7 +121,14 @@ public:
     }
 
 private:
+    friend class cancel_context;
+    explicit cancel_token(cancel_context* of) noexcept : context_(of) {}
+
     cancel_context* context_ = nullptr;
 };
+
+inline cancel_token cancel_context::token() noexcept {
+    return cancel_token(this);
+}
 
 }  // namespace tactus::inline v0

@@ -71,10 +71,11 @@ public:
     handled start(task<T>&& t, coroutine_keep keep = {}) noexcept {
         static_assert(handler_result<T>,
                       "a handler is a task<>, task<failure> or task<std::expected<void, failure>>");
-        if (t.empty())
+        task<T> own(std::move(t));
+        if (own.empty())
             return refuse({no_frame_memory, nullptr}, keep);
-        detail::task_frame& root = *std::exchange(t.result_, nullptr);
-        return begin(root, std::exchange(t.frame_, {}), &outcome_of<T, TACTUS_TASK_EXCEPTIONS>,
+        detail::task_frame& root = *std::exchange(own.result_, nullptr);
+        return begin(root, std::exchange(own.frame_, {}), &outcome_of<T, TACTUS_TASK_EXCEPTIONS>,
                      keep);
     }
     /// A continuation has come: goes on with the coroutine it is for, unless that is gone. A

@@ -26,7 +26,7 @@ public:
         };
         using result = void;
 
-        source(request&& what, waker& to_wake, mailbox_index) noexcept
+        source(const request& what, waker& to_wake, mailbox_index) noexcept
             : of_(*what.of), to_wake_(to_wake) {}
         [[nodiscard]] bool start() noexcept { return of_.enter(*this); }
         [[nodiscard]] bool give_up() noexcept { return of_.leave(*this); }

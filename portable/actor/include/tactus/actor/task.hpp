@@ -52,10 +52,10 @@ namespace detail {
 template <class T>
 class task_result : public task_frame {
 public:
-    task_result() noexcept {}
+    task_result() = default;
     ~task_result() {
         if (got() == result::value)
-            std::destroy_at(&value_);
+            std::destroy_at(&place_.value);
     }
     task_result(const task_result&) = delete;
     task_result& operator=(const task_result&) = delete;
@@ -63,18 +63,23 @@ public:
     template <class U = T>
         requires std::constructible_from<T, U>
     void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
-        std::construct_at(&value_, std::forward<U>(value));
+        std::construct_at(&place_.value, std::forward<U>(value));
         set_got(result::value);
     }
     [[nodiscard]] T take() noexcept(std::is_nothrow_move_constructible_v<T>) {
         TACTUS_CHECK(2, got() == result::value);
-        return std::move(value_);
+        return std::move(place_.value);
     }
 
 private:
-    union {
-        T value_;
+    union place {
+        place() noexcept {}
+        ~place() {}
+        place(const place&) = delete;
+        place& operator=(const place&) = delete;
+        T value;
     };
+    place place_;  // a value exactly when got() says so
 };
 
 template <>

@@ -74,7 +74,7 @@ public:
     }
     using continuation_waker::leave;
     using continuation_waker::was_cancelled;
-    [[nodiscard]] typename Source::result take() noexcept { return source_.take(); }
+    [[nodiscard]] typename Source::result outcome() noexcept { return source_.take(); }
 
 private:
     wait_block(const coroutine_set& of, typename Source::request&& what) noexcept
@@ -137,13 +137,13 @@ public:
             if (block_->was_cancelled())
                 return std::unexpected(token_.checkpoint().value_or(cancelled{}));
             if constexpr (std::is_void_v<value>) {
-                block_->take();
+                block_->outcome();
                 return {};
             } else {
-                return block_->take();
+                return block_->outcome();
             }
         } else {
-            return block_->take();
+            return block_->outcome();
         }
     }
 
