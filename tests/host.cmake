@@ -143,6 +143,11 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ
           $<TARGET_FILE:dispatcher_tables> ${part})
     endforeach()
   endif()
+  add_executable(coroutine_code documents/coroutine_code.cpp)
+  target_link_libraries(coroutine_code PRIVATE tactus_build_flags tactus::runtime)
+  add_test(NAME "documents: the code of coroutines.md runs (AC-2)"
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "the page's code works"
+      $<TARGET_FILE:coroutine_code>)
   add_executable(overflow_table documents/overflow_table.cpp)
   target_link_libraries(overflow_table PRIVATE tactus_build_flags tactus::runtime)
   add_test(NAME "documents: mailboxes.md says what full mailboxes do (MB-1, MB-2)"

@@ -24,6 +24,9 @@ foreach(page IN ITEMS dispatchers events observability time)
 endforeach()
 add_test(NAME "documents: the code of actors.md is compiled"
   COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/actors.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/actors_code.cpp)
+add_test(NAME "documents: the code of coroutines.md is compiled"
+  COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/coroutines.md
+    ${CMAKE_CURRENT_SOURCE_DIR}/documents/coroutine_code.cpp)
 add_test(NAME "documents: planted differences of code are reported" COMMAND ${code_blocks} --self-test)
 
 # TC-F12: a gap that nobody explains, and an explanation of none, are both reported.

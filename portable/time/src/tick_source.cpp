@@ -44,14 +44,14 @@ tick_source::lease tick_source::acquire() noexcept {
 }
 
 std::uint64_t tick_source::pending() const noexcept {
-    if (phase_ == phase::stopped)
+    if (phase_ == phase::over)
         return 0;
     port::counter64 ahead = taken_;
     return kept_ + ahead.fold(counted_.read());
 }
 
 std::optional<tick_event> tick_source::try_pull() noexcept {
-    if (phase_ == phase::stopped)
+    if (phase_ == phase::over)
         return std::nullopt;
     // Also while suspended: a 32-bit counter must be read before it comes round.
     kept_ += taken_.fold(counted_.read());
@@ -86,14 +86,14 @@ tick_status tick_source::status() const noexcept {
 }
 
 std::uint64_t tick_source::stop_and_flush() noexcept {
-    if (phase_ == phase::stopped)
+    if (phase_ == phase::over)
         return 0;
     // The driver goes first: what it still counts while stopping belongs to the rest, not to
     // nobody.
     if (driver_.release != nullptr)
         driver_.release(driver_.driver);
     const std::uint64_t rest = std::exchange(kept_, 0) + taken_.fold(counted_.read());
-    phase_ = phase::stopped;
+    phase_ = phase::over;
     last_ = {};
     return rest;
 }

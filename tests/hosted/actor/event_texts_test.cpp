@@ -24,5 +24,5 @@ TEST(event_texts, EV_1_EV_2_EV_4_every_value_has_a_name_of_its_own) {
         seen.insert(name_of(static_cast<log_level>(i)));
     EXPECT_EQ(seen.size(), 2 * event_error_count + lost_kind_count + log_level_count);
     EXPECT_STREQ(name_of(log_level::warning), "warning");
-    EXPECT_STREQ(name_of(lost_kind::unhandled), "unhandled");
+    EXPECT_STREQ(name_of(lost_kind::unhandled_message), "unhandled");
 }

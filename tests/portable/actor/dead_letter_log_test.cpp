@@ -52,7 +52,7 @@ TEST(dead_letter_log, C_DL_3_limit_4_suspended_for_2_s) {
     EXPECT_EQ(r.note(lost_kind::dropped), 1u);
     EXPECT_TRUE(r.sink.last.text ==
                 "[2] dead letters: message [int] to [/user/b] was dropped (mailbox_full)");
-    EXPECT_EQ(r.note(lost_kind::unhandled), 1u);
+    EXPECT_EQ(r.note(lost_kind::unhandled_message), 1u);
     EXPECT_TRUE(r.sink.last.text ==
                 "[3] dead letters: message [int] to [/user/b] was not handled (mailbox_full)");
     EXPECT_EQ(r.note(lost_kind::dead_letter), 1u);

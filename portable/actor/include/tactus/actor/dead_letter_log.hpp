@@ -34,7 +34,7 @@
 namespace tactus::inline v0 {
 
 /// How a message came to be handled by nobody.
-enum class lost_kind : std::uint8_t { dead_letter, dropped, unhandled };
+enum class lost_kind : std::uint8_t { dead_letter, dropped, unhandled_message };
 inline constexpr std::size_t lost_kind_count = 3;
 [[nodiscard]] const char* name_of(lost_kind kind) noexcept;
 

@@ -83,7 +83,7 @@ public:
     [[nodiscard]] lease acquire() noexcept;
 
 private:
-    enum class phase : std::uint8_t { running, suspended, stopped };
+    enum class phase : std::uint8_t { running, suspended, over };
 
     [[nodiscard]] std::uint64_t pending() const noexcept;
     [[nodiscard]] std::optional<tick_event> try_pull() noexcept;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Beginning, going on and ending of handlers that are coroutines.
+#include <tactus/actor/coroutine_set.hpp>
+
+#include <tactus/actor/continuation_waker.hpp>
+
+namespace tactus::inline v0 {
+
+handled coroutine_set::refuse(failure why, const coroutine_keep& keep) noexcept {
+    if (keep.ended != nullptr)
+        keep.ended(*this, keep.what, coroutine_end::failed);
+    return handled::failed(why);  // last: what ended() called may have failed too
+}
+
+handled coroutine_set::begin(detail::task_frame& root, std::coroutine_handle<> frame,
+                             handled (*outcome)(detail::task_frame&) noexcept,
+                             const coroutine_keep& keep) noexcept {
+    root.root_ = &root;
+    root.self_ = frame;
+    root.outcome_ = outcome;
+    root.keep_ = keep;
+    begun_.push_front(root);
+    ++count_;
+    return run(root, frame);
+}
+
+handled coroutine_set::run(detail::task_frame& root, std::coroutine_handle<> from) noexcept {
+    using state = detail::coroutine_run::state;
+    TACTUS_CHECK(2, !running_);  // C2
+    running_ = true;
+    detail::coroutine_run now{*this, from, state::runs, {}};
+    root.run_ = &now;
+    {
+        const coroutine_memory bound(memory_);
+        while (now.next != nullptr)
+            std::exchange(now.next, {}).resume();
+    }
+    root.run_ = nullptr;
+    running_ = false;
+    // It has stopped, and nobody would go on with it: it awaits what is no wait, or the compiler is
+    // at fault (docs/coroutines.md).
+    TACTUS_CHECK(3, now.how != state::runs);
+    if (now.how == state::waits)
+        return handled::ok();
+    if (now.how == state::returned) {
+        const handled result = root.outcome_(root);
+        if (result.is_ok()) {
+            end(root, coroutine_end::returned);
+            return result;
+        }
+        now.why = result.why();
+    }
+    end(root, coroutine_end::failed);
+    return handled::failed(now.why);  // last: destructors may have left another on this thread
+}
+
+void coroutine_set::end(detail::task_frame& root, coroutine_end how) noexcept {
+    const coroutine_keep keep = root.keep_;
+    root.unlink();
+    --count_;
+    root.self_.destroy();
+    if (keep.ended != nullptr)
+        keep.ended(*this, keep.what, how);
+}
+
+handled coroutine_set::resume(system_message& continuation) noexcept {
+    const auto [root, who] = continuation_waker::arrived(continuation);
+    return root != nullptr ? run(*root, who) : handled::ok();
+}
+
+void coroutine_set::destroy_all() noexcept {
+    TACTUS_CHECK(1, !running_);  // C2
+    while (!begun_.empty())
+        end(begun_.front(), coroutine_end::destroyed);
+}
+
+}  // namespace tactus::inline v0
