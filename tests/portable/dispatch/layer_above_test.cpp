@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: what the kernel does for the layer above: a first run, envelopes that a handler keeps, slots
-// that stay, messages in envelopes of their own.
+// Goal: what the kernel does for the layer above: a first run, envelopes that a handler keeps,
+// slots that stay, messages in envelopes of their own.
 #include "kernel_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used

@@ -80,7 +80,7 @@ public:
         if (held.nested())
             return;
         // Time that went back is the clock's fault; the next look has a later one.
-        (void)wheel_.advance(now, [this](const expired_timer& t) {
+        (void)wheel_.advance(now, [](const expired_timer& t) {
             const mailbox_index who{static_cast<std::uint32_t>(t.payload),
                                     static_cast<std::uint32_t>(t.payload >> 32U)};
             actor_scheduler::tell(who, timer_due{t.handle});

@@ -23,7 +23,9 @@ struct behaviour;
 
 class alignas(port::cache_line < 8 ? 8 : 4 * port::cache_line) slot final : public mailbox {
 public:
-    static constexpr std::size_t state_size = 64;
+    // A line; more where shared cells are watched and larger than what they hold.
+    static constexpr std::size_t state_size =
+        sizeof(port::plain<std::uint32_t>) == sizeof(std::uint32_t) ? 64 : 256;
     static constexpr std::uint32_t pinned_max = 255;
 
     /// User state: constructed and destroyed by the behaviour. Owner only.
