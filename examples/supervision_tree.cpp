@@ -52,7 +52,7 @@ public:
     explicit cook(place* at, restaurant* in) : at_(at), in_(in) {}
     void on(const order& o) {
         --at_->waiting;
-        if ((o.number * 2'654'435'761U >> 8U) % 18 == 0) {
+        if ((static_cast<std::uint32_t>(o.number) * 2'654'435'761U >> 8U) % 18 == 0) {
             ++in_->broken;
             throw std::runtime_error("dropped a plate");
         }

@@ -49,6 +49,8 @@ struct family {
         const std::uint32_t told = c.take_orders();
         if ((told & cell::told_resume) != 0)
             ++resumed;
+        if ((told & cell::wants_held) != 0)
+            model::require(reason.read() == 5);
         if ((told & cell::told_reports) == 0)
             return;
         tactus::registry& slots = rig.system.slots();
@@ -56,7 +58,7 @@ struct family {
         while (next != cell::no_cell) {
             slot& child = slots.at(next);
             cell& from = cell::of(child);
-            next = from.next_report;
+            next = from.next_report.read();
             const std::uint32_t what = from.take_report();
             if ((what & cell::report_ended) != 0) {
                 model::require(from.subject.read().generation == 77);
@@ -67,6 +69,7 @@ struct family {
         }
     }
     scheduler_rig& rig;
+    port::plain<unsigned> reason{0};  // why it is to be held
     unsigned failed = 0;
     unsigned ended = 0;
     unsigned resumed = 0;
@@ -123,7 +126,10 @@ TACTUS_MODEL_TEST(cell, SQ3_told_by_two_while_it_looks, scenario::preempted(2)) 
     r.run_to_the_end();
     {
         model::thread other([&] { cell::of(place).tell(r.system, place, cell::told_resume); });
-        model::thread third([&] { cell::of(place).tell(r.system, place, cell::wants_held); });
+        model::thread third([&] {
+            f.reason.write(5);
+            cell::of(place).tell(r.system, place, cell::wants_held);
+        });
         r.run(0, 2);
     }
     r.run_to_the_end();

@@ -362,6 +362,7 @@ void actor_world::actor_failed(mailbox_index who, const failure& why) noexcept {
     const turn* t = turn::current();
     if (t == nullptr || &t->place() != place) {
         // Told by another thread: it learns of it in its own turn.
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): read again as what it is
         (void)send(who, system_kind::failed, const_cast<char*>(why.what));
         return;
     }

@@ -45,7 +45,7 @@ void cell::report(actor_scheduler& system, slot& parent_slot, cell& parent, slot
     const link me = system.slots().number_of(own);
     link head = parent.reports_.load(std::memory_order_relaxed);
     do {
-        next_report = head;
+        next_report.write(head);
     } while (!parent.reports_.compare_exchange_weak(head, me, linked_up.release(),
                                                     std::memory_order_relaxed));
     parent.tell(system, parent_slot, told_reports);
@@ -56,8 +56,8 @@ cell::link cell::take_reports(registry& slots) noexcept {
     link oldest = no_cell;
     while (newest != no_cell) {
         cell& c = of(slots.at(newest));
-        const link older = c.next_report;
-        c.next_report = oldest;
+        const link older = c.next_report.read();
+        c.next_report.write(oldest);
         oldest = newest;
         newest = older;
     }

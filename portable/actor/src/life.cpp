@@ -429,7 +429,7 @@ handled actor_world::look_at_reports(turn& t, const self& s) noexcept {
     while (next != cell::no_cell) {
         slot& child = kernel_->slots().at(next);
         cell& c = cell::of(child);
-        next = c.next_report;
+        next = c.next_report.read();
         const std::uint32_t what = c.take_report();
         if ((what & cell::report_ended) != 0) {
             child_ended(t, s, child);

@@ -148,7 +148,7 @@ public:
 
 private:
     template <class M>
-    bool start(timer_key key, M&& message, timer_mode mode, duration first, duration interval) {
+    bool start(timer_key key, M message, timer_mode mode, duration first, duration interval) {
         using timer = detail::timer_of<M>;
         memory_source& memory = world().memory();
         void* block = memory.allocate(sizeof(timer), alignof(timer));

@@ -113,7 +113,7 @@ public:
     static constexpr std::size_t room = 64;
 
     // NOLINTBEGIN(google-explicit-constructor): what a handler returns
-    behavior(same_type) noexcept : step_(detail::next_step::same) {}
+    behavior(same_type) noexcept {}
     behavior(stopped_type) noexcept : step_(detail::next_step::stopped) {}
     behavior(unhandled_type) noexcept : step_(detail::next_step::unhandled) {}
     // NOLINTEND(google-explicit-constructor)
@@ -124,7 +124,7 @@ public:
                  (!std::is_same_v<std::remove_cvref_t<Fs>, same_type> && ...) &&
                  (!std::is_same_v<std::remove_cvref_t<Fs>, stopped_type> && ...) &&
                  (!std::is_same_v<std::remove_cvref_t<Fs>, unhandled_type> && ...))
-    explicit behavior(Fs... fs) {
+    explicit behavior(Fs... fs) : table_(&table_of<detail::overloaded<Fs...>>) {
         using handlers = detail::overloaded<Fs...>;
         static_assert((std::invocable<handlers&, behavior_context<Ms...>&, const Ms&> && ...),
                       "a behavior has a function (auto& context, const M&) for each message");
@@ -133,12 +133,12 @@ public:
         static_assert(sizeof(handlers) <= room && alignof(handlers) <= alignof(std::max_align_t),
                       "what the functions of a behavior capture must fit behavior::room");
         ::new (static_cast<void*>(place_)) handlers{std::move(fs)...};
-        table_ = &table_of<handlers>;
     }
     behavior(const behavior& other) : step_(other.step_) {
         if (other.table_ != nullptr)
             other.table_->copy(place_, other.place_);
-        table_ = other.table_;
+        table_ =
+            other.table_;  // NOLINT(cppcoreguidelines-prefer-member-initializer): a copy may throw
     }
     behavior(behavior&& other) noexcept : step_(other.step_), table_(other.table_) {
         if (table_ != nullptr)

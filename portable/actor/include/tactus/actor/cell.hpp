@@ -130,9 +130,9 @@ public:
 
     // Children, L1.
     link first_child = no_cell;
-    link next_sibling = no_cell;  // its parent's
-    link prev_sibling = no_cell;  // of the first one: the last
-    link next_report = no_cell;   // ordered by the report
+    link next_sibling = no_cell;             // its parent's
+    link prev_sibling = no_cell;             // of the first one: the last
+    port::plain<link> next_report{no_cell};  // ordered by the report
 
 private:
     // "cell-told": what was done before a bit was set happens before the turn that sees it; and

@@ -58,7 +58,7 @@ public:
                 wheel_.insert(time_.now(), delay, std::uint64_t{who.generation} << 32U | who.slot);
             if (h)
                 made = *h;
-            nearer = h && (!before || *wheel_.next_deadline() < *before);
+            nearer = h && wheel_.next_deadline() != before;  // only a nearer one changes that
         }
         if (nearer)
             kernel_->deadline_added();

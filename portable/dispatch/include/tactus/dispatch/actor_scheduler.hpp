@@ -424,6 +424,7 @@ private:
             return result;
         if (counted)
             uncount_send(w);
+        // NOLINTNEXTLINE(bugprone-use-after-move): what was forwarded may come back
         give_back(w, *e, std::forward<M>(message));
         return result;
     }
@@ -523,6 +524,7 @@ private:
         }
         const sent result = deliver(&w, to, std::forward<M>(message), o);
         if (result != sent::accepted)
+            // NOLINTNEXTLINE(bugprone-use-after-move): it was given back
             dead_letter(&w, to, std::forward<M>(message), o, reason_of(to, result));
     }
     /// The mailbox was closed between the look and the push.
@@ -552,6 +554,7 @@ private:
             return;  // counted by the table
         const sent result = v.system()->deliver(nullptr, to, std::forward<M>(message), o);
         if (result != sent::accepted)
+            // NOLINTNEXTLINE(bugprone-use-after-move): it was given back
             v.system()->dead_letter(nullptr, to, std::forward<M>(message), o,
                                     v.system()->reason_of(to, result));
     }
