@@ -278,6 +278,8 @@ void run_skynet(actor_system& system, const plan& p) {
 std::atomic<std::uint64_t> to_begin{0};
 class waiting : public actor<number> {
 public:
+    waiting() = default;
+    explicit waiting(std::uint64_t value) : value_(value) {}
     void pre_start() {
         if (to_begin.fetch_sub(1) == 1)
             done.set();
@@ -288,24 +290,28 @@ private:
     std::uint64_t value_ = 0;
 };
 
-std::vector<actor_ref<number>> spawn_waiting(actor_system& system, std::uint64_t count) {
+template <class... Args>
+std::vector<actor_ref<number>> spawn_waiting(actor_system& system, std::uint64_t count,
+                                             Args... args) {
     std::vector<actor_ref<number>> all;
     all.reserve(count);
     to_begin.store(count);
     for (std::uint64_t i = 0; i < count; ++i)
-        all.emplace_back(system.spawn_anonymous<waiting>());
+        all.emplace_back(system.spawn_anonymous<waiting>(args...));
     done.wait();
     return all;
 }
 
-void run_memory(actor_system& system, std::uint64_t count) {
+/// Arguments are kept for a restart, so an actor that has some is larger.
+template <class... Args>
+void run_memory(actor_system& system, const char* name, std::uint64_t count, Args... args) {
     constexpr std::uint64_t batch = 1'000;  // what starting takes is small beside what stays
-    (void)spawn_waiting(system, batch);
+    (void)spawn_waiting(system, batch, args...);
     const std::uint64_t before = resident_bytes();
     for (std::uint64_t i = 0; i < count; i += batch)
-        (void)spawn_waiting(system, batch);
+        (void)spawn_waiting(system, batch, args...);
     const double each = static_cast<double>(resident_bytes() - before) / static_cast<double>(count);
-    report("PF-7", "bytes per idle actor", count, "bytes", each, each);
+    report("PF-7", name, count, "bytes", each, each);
 }
 
 // ---- time
@@ -350,8 +356,12 @@ int main(int argc, char** argv) {
     with_system("fan", [&](actor_system& s) { run_fan_out(s, p.fan_rounds()); });
     with_system("pairs", [&](actor_system& s) { run_random_pairs(s, p.exchanges_each()); });
     with_system("skynet", [&](actor_system& s) { run_skynet(s, p); });
-    if (p.workers == 1)
-        with_system("memory", [&](actor_system& s) { run_memory(s, p.n); });
+    if (p.workers == 1) {
+        with_system("memory", [&](actor_system& s) { run_memory(s, "bytes per idle actor", p.n); });
+        with_system("memory", [&](actor_system& s) {
+            run_memory(s, "bytes per idle actor, an argument", p.n, std::uint64_t{1});
+        });
+    }
     with_system("hand-off", [&](actor_system& s) {
         const auto to = s.spawn_anonymous<noting>();
         run_hand_off(p, [&](std::uint64_t now) { to.tell(stamped{now}); });
