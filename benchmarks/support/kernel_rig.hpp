@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the programs on the bare kernel share: a system on threads, what is sent in it, and how the
-// main thread learns that the work is done.
+// What the programs on the bare kernel share: a system on threads.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include <tactus/dispatch/turn.hpp>
@@ -12,21 +10,9 @@
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/work_stealing_pool.hpp>
 
+#include "done_flag.hpp"
+
 namespace bench {
-
-/// Tells the main thread that the work is done.
-class done_flag {
-public:
-    void set() { flag_.store(1, std::memory_order_release), flag_.notify_one(); }
-    void wait() {
-        flag_.wait(0, std::memory_order_acquire);
-        flag_.store(0, std::memory_order_relaxed);
-    }
-
-private:
-    std::atomic<int> flag_{0};
-};
-inline done_flag done;
 
 struct system_rig {
     explicit system_rig(std::uint32_t workers)
@@ -37,13 +23,6 @@ struct system_rig {
     tactus::runtime::steady_clock time;
     tactus::actor_scheduler system;
     tactus::runtime::work_stealing_pool pool;
-};
-
-struct number {
-    std::uint64_t value;
-};
-struct go {
-    std::uint64_t count;
 };
 
 }  // namespace bench
