@@ -146,7 +146,8 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
     slot* begun = nullptr;
     const auto init = [&](slot& s) noexcept {
         begun = &s;
-        ::new (s.user_state()) cell(above, *body, bits);
+        const std::uint32_t named = wanted.name.empty() ? 0U : std::uint32_t{cell::is_named};
+        ::new (s.user_state()) cell(above, *body, bits | named);
         s.set_extras(*body);
         if (parent != nullptr)
             link_child(slots, cell::of(*parent), s);

@@ -342,15 +342,17 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
 void actor_world::be_terminated(turn& t, const self& s) noexcept {
     if (s.c.phase() >= cell_phase::terminating)
         return;
-    {
-        // From here on nobody is spawned below a guardian.
+    if (s.c.is(cell::is_guardian)) {
+        // From here on nobody is spawned below it.
         const port::lock_guard held(guardians_);
+        s.c.set_phase(cell_phase::terminating);
+    } else {
         s.c.set_phase(cell_phase::terminating);
     }
     cancel_timers(t);
     set_receive_timeout(t, duration::max());
     unwatch_all(t, s);
-    if (!s.c.is(cell::suspended)) {
+    if (has_children(s) && !s.c.is(cell::suspended)) {
         s.c.set(cell::suspended);
         (void)kernel_->suspend(s.index(), suspension::supervision);
     }
@@ -415,6 +417,10 @@ void actor_world::stop_children(turn& t) noexcept {
     }
 }
 
+void actor_world::stop_self(turn& t) noexcept {
+    cell::of(t.place()).tell(*kernel_, t.place(), cell::told_terminate);
+}
+
 bool actor_world::stop_child(turn& t, mailbox_index who) noexcept {
     const self s{*this, t.place(), cell::of(t.place())};
     slot* child = find_child(s, who);
@@ -464,7 +470,8 @@ void actor_world::child_ended(turn& t, const self& s, slot& child) noexcept {
     } else {
         unlink_child(kernel_->slots(), s.c, child);
     }
-    names_.release(who);
+    if (c.is(cell::is_named))
+        names_.release(who);
     free_body(child);
     kernel_->release(child);
     if (who == user_) {

@@ -88,7 +88,7 @@ public:
     }
 
     /// Ends this actor when the message is handled.
-    void stop() noexcept { (void)world().stop(turn_.self()); }
+    void stop() noexcept { world().stop_self(turn_); }
     /// Ends a child. False: it is none, or has ended.
     bool stop(any_ref child) noexcept { return world().stop_child(turn_, child.index()); }
     void stop_children() noexcept { world().stop_children(turn_); }

@@ -128,6 +128,8 @@ public:
 
     void watch(turn& t, mailbox_index who) noexcept;
     void unwatch(turn& t, mailbox_index who) noexcept;
+    /// Ends the actor whose turn it is, when that is over.
+    void stop_self(turn& t) noexcept;
     /// A child of the actor whose turn it is. False: it is none.
     bool stop_child(turn& t, mailbox_index who) noexcept;
     void stop_children(turn& t) noexcept;

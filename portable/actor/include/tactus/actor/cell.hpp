@@ -76,6 +76,7 @@ public:
         stop_ordered = 1U << 15U,
         is_guardian = 1U << 16U,
         is_orphan = 1U << 17U,  // has no parent: gives its slot back itself
+        is_named = 1U << 18U,
     };
     static constexpr unsigned phase_shift = 24;
 
