@@ -61,16 +61,18 @@ if(TACTUS_ALL_TESTS AND NOT TACTUS_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "
   host_test(time_tests_narrow SOURCES ${time_tests} LINK tactus::time INCLUDES support/narrow_links)
 endif()
 # ThreadSanitizer has nothing to say about what has one thread.
-if(TACTUS_SANITIZE STREQUAL "thread")
+if(TACTUS_SANITIZE STREQUAL "thread" OR (TACTUS_SANITIZE AND NOT settled))
   host_test(mailbox_tests SOURCES ${mailbox_hosted} LINK tactus::mailbox)
-elseif(settled OR TACTUS_SANITIZE)
+elseif(settled)
   host_test(mailbox_tests SOURCES ${mailbox_tests} ${mailbox_death} ${mailbox_hosted} LINK tactus::mailbox)
 endif()
-host_test(runtime_tests SOURCES ${runtime_tests} LINK tactus::runtime INCLUDES support/wide_links)
-if(TACTUS_SANITIZE STREQUAL "thread")
-  target_compile_definitions(runtime_tests PRIVATE BOOST_ASIO_DISABLE_FENCED_BLOCK)  # fences are not understood
+if(settled OR TACTUS_SANITIZE)
+  host_test(runtime_tests SOURCES ${runtime_tests} LINK tactus::runtime INCLUDES support/wide_links)
+  if(TACTUS_SANITIZE STREQUAL "thread")
+    target_compile_definitions(runtime_tests PRIVATE BOOST_ASIO_DISABLE_FENCED_BLOCK)  # fences are not understood
+  endif()
+  target_compile_definitions(runtime_tests PRIVATE TACTUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endif()
-target_compile_definitions(runtime_tests PRIVATE TACTUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
 # UP-6 under Valgrind, which finds nothing where a sanitizer is linked in.
 if(NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # reads g++'s debug data only
@@ -90,7 +92,7 @@ if(NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ AND CMAKE_CXX_COMPILER_ID STREQUAL "G
 endif()
 
 file(GLOB dispatch_death CONFIGURE_DEPENDS portable/dispatch/*_death_test.cpp)
-if(NOT TACTUS_SANITIZE STREQUAL "thread")
+if(settled AND NOT TACTUS_SANITIZE STREQUAL "thread")
   host_test(dispatch_tests SOURCES ${dispatch_tests} ${dispatch_death} LINK tactus::dispatch)
 endif()
 file(GLOB actor_death CONFIGURE_DEPENDS portable/actor/*_death_test.cpp)
@@ -100,7 +102,7 @@ if(TACTUS_SANITIZE STREQUAL "thread")
 else()
   host_test(actor_tests SOURCES ${actor_tests} ${actor_death} ${actor_hosted} LINK tactus::runtime)
 endif()
-if(TACTUS_CONFIG)
+if(settled AND TACTUS_CONFIG)
   file(GLOB config_tests CONFIGURE_DEPENDS hosted/config/*_test.cpp)
   host_test(config_tests SOURCES ${config_tests} LINK tactus::config tactus::runtime)
   target_compile_definitions(config_tests PRIVATE TACTUS_DOCUMENT="${PROJECT_SOURCE_DIR}/docs/dispatchers.md")
