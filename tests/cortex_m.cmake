@@ -51,7 +51,7 @@ board_tests(mailbox_tests SOURCES ${mailbox_tests} LINK tactus::mailbox)
 board_tests(port_tests SOURCES ${port_tests} LINK tactus::port RUN --twice)
 board_tests(clock_tests SOURCES ${time_port_tests} LINK tactus::time INCLUDES support/narrow_links RUN --twice)
 # An object with wide links has 33 KiB: more than a small board.
-if(NOT TACTUS_BOARD IN_LIST small_boards)
+if(TACTUS_ALL_TESTS AND NOT TACTUS_BOARD IN_LIST small_boards)
   board_tests(time_tests SOURCES ${time_tests} LINK tactus::time INCLUDES support/wide_links)
 endif()
 

@@ -2,6 +2,14 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+# The debug build with g++ has all tests. Other compilers and sanitizers have, unless all are asked for (./test --full),
+# those of the layers that are being worked on: building is what takes long.
+option(TACTUS_ALL_TESTS "build the tests of settled layers with every compiler and sanitizer, too" OFF)
+set(settled ON)
+if(NOT TACTUS_ALL_TESTS AND (TACTUS_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))
+  set(settled OFF)
+endif()
+
 # Tests of the tree itself (rules, layers, headers, installation): once per compiler is enough.
 if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ)
   add_subdirectory(layering)
@@ -37,13 +45,6 @@ if(NOT TACTUS_SANITIZE MATCHES "address")
 endif()
 file(GLOB runtime_tests CONFIGURE_DEPENDS hosted/runtime/*_test.cpp)
 
-# The debug build with g++ has all tests. Other compilers and sanitizers have, unless all are asked for (./test --full),
-# those of the layers that are being worked on: building is what takes long.
-option(TACTUS_ALL_TESTS "build the tests of settled layers with every compiler and sanitizer, too" OFF)
-set(settled ON)
-if(NOT TACTUS_ALL_TESTS AND (TACTUS_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))
-  set(settled OFF)
-endif()
 if(settled OR TACTUS_SANITIZE MATCHES "address")  # poisoning is tested there
   host_test(base_tests SOURCES ${base_tests} ${base_death} ${port_hosted} LINK tactus::base tactus::port)
 endif()
@@ -66,7 +67,7 @@ if(TACTUS_SANITIZE STREQUAL "thread" OR (TACTUS_SANITIZE AND NOT settled))
 elseif(settled)
   host_test(mailbox_tests SOURCES ${mailbox_tests} ${mailbox_death} ${mailbox_hosted} LINK tactus::mailbox)
 endif()
-if(settled OR TACTUS_SANITIZE)
+if(settled OR TACTUS_SANITIZE STREQUAL "thread")
   host_test(runtime_tests SOURCES ${runtime_tests} LINK tactus::runtime INCLUDES support/wide_links)
   if(TACTUS_SANITIZE STREQUAL "thread")
     target_compile_definitions(runtime_tests PRIVATE BOOST_ASIO_DISABLE_FENCED_BLOCK)  # fences are not understood
