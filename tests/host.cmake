@@ -2,8 +2,8 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
-# The debug build with g++ has all tests. Other compilers and sanitizers have, unless all are asked for (./test --full),
-# those of the layers that are being worked on: building is what takes long.
+# The debug build with g++ has the tests of all layers. Other compilers and sanitizers have, unless all are asked for
+# (./test --full), those of the layers that are being worked on: building is what takes long.
 option(TACTUS_ALL_TESTS "build the tests of settled layers with every compiler and sanitizer, too" OFF)
 set(settled ON)
 if(NOT TACTUS_ALL_TESTS AND (TACTUS_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))

@@ -35,8 +35,10 @@ struct noted_world final : tactus::world_events {
         ++hooks_failed;
     }
     void unhandled(tactus::any_ref, tactus::envelope&) noexcept override { ++unhandled_count; }
-    void dead_letter(tactus::any_ref, tactus::envelope&,
+    void dead_letter(tactus::any_ref, tactus::envelope& message,
                      tactus::dead_letter_cause) noexcept override {
+        if (const int* n = message.get_if<int>(); n != nullptr && dead_letters < 16)
+            dead_numbers[dead_letters] = *n;
         ++dead_letters;
     }
     void guardian_failed(const tactus::failure_cause&) noexcept override { ++guardian_failures; }
@@ -47,6 +49,7 @@ struct noted_world final : tactus::world_events {
     std::uint32_t hooks_failed = 0;
     std::uint32_t unhandled_count = 0;
     std::uint32_t dead_letters = 0;
+    int dead_numbers[16] = {};  // of those that are numbers
     std::uint32_t guardian_failures = 0;
     std::uint32_t ended = 0;
 };
@@ -96,7 +99,6 @@ public:
           }) {
         world.begin(*kernel);
         run();
-        blocks_at_start = memory.live_blocks;
     }
 
     template <class A, class... Args>
@@ -139,7 +141,6 @@ public:
     rig_timers<board::roomy> timing{time};
     tactus::actor_world world;
     kernel_rig kernel;
-    std::size_t blocks_at_start = 0;
 
 private:
     static constexpr std::size_t heap_size = board::roomy ? 512 * 1024 : 3'072;

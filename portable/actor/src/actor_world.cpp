@@ -7,6 +7,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/text_buffer.hpp>
 
 #include <new>
 #include <utility>
@@ -179,9 +180,9 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
     return made;
 }
 
-std::expected<mailbox_index, spawn_error> actor_world::spawn_top(const spawn_request& wanted,
-                                                                 bool of_system) noexcept {
-    slot* parent = kernel_->slots().find(of_system ? system_ : user_);
+std::expected<mailbox_index, spawn_error> actor_world::spawn_top(
+    const spawn_request& wanted) noexcept {
+    slot* parent = kernel_->slots().find(user_);
     const port::lock_guard held(guardians_);
     if (parent == nullptr || cell::of(*parent).phase() >= cell_phase::terminating ||
         terminating()) {
@@ -283,23 +284,8 @@ void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
         if (who == root_)
             return;
         // Without a name: by its reference.
-        to.write("/$");
-        char digits[24];
-        std::size_t n = 0;
-        const auto number = [&](std::uint32_t value) {
-            char reversed[10];
-            std::size_t count = 0;
-            do {
-                reversed[count++] = static_cast<char>('0' + value % 10);
-                value /= 10;
-            } while (value != 0);
-            while (count != 0)
-                digits[n++] = reversed[--count];
-        };
-        number(who.slot_number());
-        digits[n++] = '.';
-        number(who.generation);
-        to.write({digits, n});
+        text_buffer<32> reference;
+        to.write(reference.add("/$").add(who.slot_number()).add(".").add(who.generation).view());
         return;
     }
     write_path(parent, to);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of an actor: start, failure, restart, end; and what a parent does about its children.
-//
-// Everything here happens in the turn of the actor it is about.
-#include "owned_message.hpp"
-
+// The life of an actor: start, failure, restart, end. What it does about its children is in
+// family.cpp. Everything here happens in the turn of the actor it is about.
 #include <tactus/actor/actor_world.hpp>
 
 #include <utility>
@@ -162,18 +159,6 @@ void actor_world::hold_self(const self& s, bool on) noexcept {
         hold_children(s, false, {});
 }
 
-void actor_world::hold_children(const self& s, bool on, mailbox_index except) noexcept {
-    registry& slots = kernel_->slots();
-    children_of all(slots, s.c);
-    while (slot* child = all.next()) {
-        cell& c = cell::of(*child);
-        if (except.valid() && slots.index_of(*child) == except)
-            continue;
-        c.tell(*kernel_, *child, on ? std::uint32_t{cell::wants_held} : 0U,
-               on ? 0U : std::uint32_t{cell::wants_held});
-    }
-}
-
 // ---- failing
 
 void actor_world::has_failed(const self& s, const failure& why) noexcept {
@@ -242,25 +227,18 @@ void actor_world::be_resumed(turn& t, const self& s) noexcept {
         cell::of(*child).tell(*kernel_, *child, cell::told_resume, cell::wants_held);
 }
 
-slot* actor_world::find_child(const self& s, mailbox_index who) noexcept {
-    if (!who.valid())
-        return nullptr;
-    children_of all(kernel_->slots(), s.c);
-    while (slot* child = all.next()) {
-        if (kernel_->slots().index_of(*child) == who)
-            return child;
-    }
-    return nullptr;
-}
-
 // ---- restarting
 
 void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     if (s.c.phase() >= cell_phase::terminating)
         return;
-    cell_extras* x = extras_of(s.c);
-    if (s.c.phase() == cell_phase::restarting || x == nullptr)
+    if (s.c.phase() == cell_phase::restarting)
         return;  // the restart going on makes a new one anyway
+    cell_extras* x = extras_of(s.c);
+    if (x == nullptr) {
+        be_terminated(t, s);  // without memory it cannot be restarted, and must not wait for ever
+        return;
+    }
     if (!s.c.is(cell::failed)) {
         // A sibling failed: this one is held back for its restart as if it had.
         s.c.set(cell::failed);
@@ -360,10 +338,6 @@ void actor_world::be_terminated(turn& t, const self& s) noexcept {
     go_on_waiting(t, s);
 }
 
-bool actor_world::has_children(const self& s) noexcept {
-    return s.c.first_child != cell::no_cell;
-}
-
 void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
     switch (s.c.phase()) {
     case cell_phase::restarting:
@@ -393,220 +367,6 @@ void actor_world::finish_termination(turn& t, const self& s) noexcept {
     }
     unstash(s);
     t.stop();
-}
-
-// ---- children
-
-void actor_world::order_stop(const self& s, slot& child) noexcept {
-    cell& c = cell::of(child);
-    if (c.is(cell::stop_ordered))
-        return;
-    if (cell_extras* x = extras_of(s.c); x != nullptr) {
-        c.set(cell::stop_ordered);
-        ++x->ending_children;
-    }
-    c.tell(*kernel_, child, cell::told_terminate);
-}
-
-void actor_world::stop_children(turn& t) noexcept {
-    const self s{*this, t.place(), cell::of(t.place())};
-    children_of all(kernel_->slots(), s.c);
-    while (slot* child = all.next()) {
-        unwatch(t, kernel_->slots().index_of(*child));
-        order_stop(s, *child);
-    }
-}
-
-void actor_world::stop_self(turn& t) noexcept {
-    cell::of(t.place()).tell(*kernel_, t.place(), cell::told_terminate);
-}
-
-bool actor_world::stop_child(turn& t, mailbox_index who) noexcept {
-    const self s{*this, t.place(), cell::of(t.place())};
-    slot* child = find_child(s, who);
-    if (child != nullptr)
-        order_stop(s, *child);
-    return child != nullptr;
-}
-
-handled actor_world::look_at_reports(turn& t, const self& s) noexcept {
-    handled result = handled::ok();
-    cell::link next = s.c.take_reports(kernel_->slots());
-    while (next != cell::no_cell) {
-        slot& child = kernel_->slots().at(next);
-        cell& c = cell::of(child);
-        next = c.next_report.read();
-        const std::uint32_t what = c.take_report();
-        if ((what & cell::report_ended) != 0) {
-            child_ended(t, s, child);
-        } else if ((what & cell::report_failed) != 0) {
-            const handled decided = child_failed(t, s, child);
-            if (!decided.is_ok())
-                result = decided;
-        }
-    }
-    return result;
-}
-
-void actor_world::child_ended(turn& t, const self& s, slot& child) noexcept {
-    cell& c = cell::of(child);
-    const mailbox_index who = c.subject.read();
-    const cell::link number = kernel_->slots().number_of(child);
-    if (cell_extras* x = s.c.body()->extras; x != nullptr) {
-        if (c.is(cell::stop_ordered))
-            --x->ending_children;
-        for (child_record** at = &x->children; *at != nullptr; at = &(*at)->next) {
-            if ((*at)->child == number) {
-                child_record* r = *at;
-                *at = r->next;
-                memory_.release(r, sizeof *r, alignof(child_record));
-                break;
-            }
-        }
-    }
-    if (s.c.is(cell::is_guardian)) {
-        const port::lock_guard held(guardians_);
-        unlink_child(kernel_->slots(), s.c, child);
-    } else {
-        unlink_child(kernel_->slots(), s.c, child);
-    }
-    if (c.is(cell::is_named))
-        names_.release(who);
-    free_body(child);
-    kernel_->release(child);
-    if (who == user_) {
-        // The runtime's own actors go last, then the root.
-        terminating_.store(1, std::memory_order_relaxed);
-        if (slot* system = kernel_->slots().find(system_))
-            order_stop(s, *system);
-    } else if (who == system_) {
-        be_terminated(t, s);
-        return;
-    }
-    go_on_waiting(t, s);
-}
-
-handled actor_world::decide(const self& s, mailbox_index child, const failure_cause& why,
-                            directive& d, supervisor_strategy& how) noexcept {
-    const actor_type& type = s.type();
-    if (s.c.is(cell::has_instance)) {
-        if (type.supervision != nullptr) {
-            const handled asked = type.supervision(s.c, s.instance(), why, how, d);
-            if (!asked.is_ok() || type.decide == nullptr)
-                return asked;
-        }
-        if (type.decide != nullptr)
-            return type.decide(s.c, s.instance(), any_ref(child), why, d);
-    }
-    d = default_decider(why);
-    return handled::ok();
-}
-
-bool actor_world::allows(const self& s, slot& child, const supervisor_strategy& how) noexcept {
-    if (!how.max_restarts && !how.within)
-        return true;
-    cell_extras* x = extras_of(s.c);
-    if (x == nullptr)
-        return false;
-    const cell::link number = kernel_->slots().number_of(child);
-    child_record* r = x->children;
-    while (r != nullptr && r->child != number)
-        r = r->next;
-    if (r == nullptr) {
-        void* block = memory_.allocate(sizeof(child_record), alignof(child_record));
-        if (block == nullptr)
-            return false;
-        r = ::new (block) child_record;
-        r->child = number;
-        r->next = x->children;
-        x->children = r;
-    }
-    const clock* time = kernel_->time();
-    return r->restarts.allows(how, time != nullptr ? time->now() : instant{});
-}
-
-void actor_world::apply_restart(const self& s, slot& child, const cause_ref& why,
-                                const supervisor_strategy& how) noexcept {
-    // Whom it concerns: the one, all, or those from the one on.
-    const auto each = [&](auto&& visit) {
-        bool reached = how.scope == supervision_scope::all_for_one;
-        if (how.scope == supervision_scope::one_for_one) {
-            visit(child);
-            return;
-        }
-        children_of all(kernel_->slots(), s.c);
-        while (slot* c = all.next()) {
-            reached = reached || c == &child;
-            if (reached && !visit(*c))
-                return;
-        }
-    };
-    bool allowed = true;
-    each([&](slot& c) {
-        allowed = allows(s, c, how);
-        return allowed;
-    });
-    if (!allowed) {
-        each([&](slot& c) {
-            order_stop(s, c);
-            return true;
-        });
-        return;
-    }
-    each([&](slot& c) {
-        if (!send_recreate(kernel_->slots().index_of(c), why))
-            order_stop(s, c);
-        return true;
-    });
-}
-
-handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept {
-    (void)t;
-    cell& c = cell::of(child);
-    cell_extras* theirs = c.body()->extras;
-    const mailbox_index who = kernel_->slots().index_of(child);
-    cause_ref why = theirs != nullptr && theirs->reported
-                        ? std::move(theirs->reported)
-                        : cause_ref::make(memory_, failure_kind::runtime,
-                                          failure("no memory to say why it failed"));
-    directive d = directive::stop;
-    supervisor_strategy how;
-    const handled decided = decide(s, who, *why, d, how);
-    if (!decided.is_ok()) {
-        // PK-SUP-3: a decider that fails, fails the parent.
-        if (cell_extras* x = extras_of(s.c); x != nullptr) {
-            x->cause = x->cause ? x->cause.as(memory_, failure_kind::supervision) : why;
-            x->perpetrator = who;
-        }
-        return decided;
-    }
-    if (events_ != nullptr)
-        events_->supervised({any_ref(s.index()), any_ref(who), d, &*why});
-    if (s.c.phase() >= cell_phase::terminating) {
-        order_stop(s, child);
-        return handled::ok();
-    }
-    switch (d) {
-    case directive::resume:
-        c.tell(*kernel_, child, cell::told_resume);
-        break;
-    case directive::restart:
-        apply_restart(s, child, why, how);
-        break;
-    case directive::stop:
-        if (how.scope == supervision_scope::one_for_one)
-            order_stop(s, child);
-        else
-            apply_restart(s, child, why, {.scope = how.scope, .max_restarts = 0U});
-        break;
-    case directive::escalate: {
-        cell_extras* x = extras_of(s.c);
-        if (x != nullptr)
-            x->perpetrator = who;
-        return failed(s.c, std::move(why));
-    }
-    }
-    return handled::ok();
 }
 
 }  // namespace tactus::inline v0

@@ -2,6 +2,7 @@
 //
 // Two hash tables with chains over the same entries.
 #include <tactus/actor/name_table.hpp>
+#include <tactus/mailbox/message_type.hpp>
 
 #include <cstring>
 #include <new>
@@ -9,10 +10,7 @@
 namespace tactus::inline v0 {
 
 std::uint32_t name_table::hash_of(mailbox_index parent, std::string_view name) noexcept {
-    std::uint32_t hash = 2'166'136'261U ^ parent.slot;  // FNV-1a
-    for (const char c : name)
-        hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619U;
-    return hash;
+    return detail::name_hash(name) ^ parent.slot * 0x9e37'79b1U;
 }
 
 name_table::~name_table() {
@@ -40,7 +38,6 @@ void name_table::remove(entry** at) noexcept {
             other = &(*other)->next_child;
         *other = e->next_child;
     }
-    --count_;
     memory_.release(e, sizeof(entry) + e->size, alignof(entry));
 }
 
@@ -59,7 +56,6 @@ name_table::taken name_table::take(mailbox_index parent, std::string_view name) 
                               hash_of(parent, name),
                               static_cast<std::uint32_t>(name.size())};
     std::memcpy((*at)->text(), name.data(), name.size());
-    ++count_;
     return taken::done;
 }
 
@@ -105,11 +101,6 @@ std::size_t name_table::name_of(mailbox_index child, char* to, mailbox_index& pa
         }
     }
     return 0;
-}
-
-std::uint32_t name_table::size() noexcept {
-    const port::lock_guard held(mutex_);
-    return count_;
 }
 
 }  // namespace tactus::inline v0

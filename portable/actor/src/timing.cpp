@@ -142,7 +142,10 @@ void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
 }
 
 void actor_world::note_activity(turn& t, cell& c, const envelope& e) noexcept {
-    if (e.type.read() != &message_type_of<timer_due> && !e.type.read()->keeps_receive_timeout)
+    const message_type* type = e.type.read();
+    // PK-RTO-4: nor does the question who it is.
+    if (type != &message_type_of<timer_due> && type != &message_type_of<identify> &&
+        !type->keeps_receive_timeout)
         c.body()->extras->active_at = t.now();
 }
 

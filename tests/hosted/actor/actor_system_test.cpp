@@ -58,7 +58,7 @@ TEST(actor_system, AC_1_the_first_program) {
     EXPECT_EQ(system.exit_code(), 0);
 }
 
-// AS-1, C-ASK-4, C-ASK-5, C-ASK-9: what cannot be answered says why.
+// AS-1, C-ASK-4: what cannot be answered says why.
 TEST(actor_system, AS_1_questions_that_are_not_answered) {
     actor_system system{"demo"};
     auto mute = system.spawn<silent>("mute");
@@ -209,7 +209,7 @@ TEST(actor_system, AC_7_names_that_cannot_be) {
     EXPECT_EQ(won.load(), 200);
 }
 
-// UP-2, C-SYS-4: while a system ends nothing is spawned, and nobody is left.
+// UP-2: a system that has ended spawns nothing, and nobody is left.
 TEST(actor_system, UP_2_a_system_that_ends_takes_nobody) {
     actor_system system{"demo"};
     auto ref = system.spawn<sum>("sum");

@@ -307,8 +307,8 @@ TEST(receive_timeout, C_RTO_3_messages_put_it_off) {
     journal().clear();
 }
 
-// C-RTO-4, C-RTO-5, C-RTO-8: taken back; never set; set and taken back by messages that do not
-// count. C-RTO-6, C-TIM-11: such messages do not put it off.
+// C-RTO-5, C-RTO-8: never set; set and taken back by messages that do not count. C-RTO-6: such
+// messages do not put it off, nor does identify.
 TEST(receive_timeout, C_RTO_6_marked_messages_do_not_put_it_off) {
     world_rig rig;
     const auto i = rig.spawn<idler>("i", duration::zero());
@@ -320,6 +320,7 @@ TEST(receive_timeout, C_RTO_6_marked_messages_do_not_put_it_off) {
     for (int n = 0; n < 3; ++n) {
         rig.pass(10);
         i.tell(quiet_tick{});
+        i.any().tell(identify{});
         rig.run();
     }
     rig.pass(3);
@@ -342,6 +343,26 @@ TEST(receive_timeout, C_RTO_11_over_with_the_actor) {
     rig.pass(50);
     EXPECT_TRUE(journal().is({-1}));
     EXPECT_EQ(rig.said.dead_letters, 0u);
+    EXPECT_EQ(rig.timing.pending(), 0u);
+    rig.end();
+}
+
+// C-RTO-4: taken back in its own handler: told once.
+TEST(receive_timeout, C_RTO_4_taken_back_in_its_own_handler) {
+    class once : public actor<int> {
+    public:
+        void pre_start() { context().set_receive_timeout(ms(10)); }
+        void on(int) {}
+        void on(const receive_timeout&) {
+            journal().add(1);
+            context().cancel_receive_timeout();
+        }
+    };
+    world_rig rig;
+    (void)rig.spawn<once>("o");
+    rig.run();
+    rig.pass(50);
+    EXPECT_TRUE(journal().is({1}));
     EXPECT_EQ(rig.timing.pending(), 0u);
     rig.end();
 }

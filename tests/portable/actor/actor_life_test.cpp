@@ -126,7 +126,7 @@ TEST(actor_life, AC_6_hooks_of_an_actor_that_is_never_restarted) {
     rig.end();
 }
 
-// AC-8, C-REF-3: a poison pill is handled at its turn, after what was sent before.
+// AC-8: a poison pill is handled at its turn, after what was sent before.
 TEST(actor_life, AC_8_a_poison_pill_comes_after_what_was_sent_before) {
     world_rig rig;
     const auto a = rig.spawn<talker>("a");
@@ -154,7 +154,7 @@ TEST(actor_life, AC_8_stop_comes_before_what_waits) {
     rig.end();
 }
 
-// AC-8, C-REF-6: who is asked who it is says so; for who has ended, the runtime answers.
+// AC-8: who is asked who it is says so; for who has ended, the runtime answers.
 TEST(actor_life, AC_8_identify_is_answered_always) {
     class asker : public actor<actor_identity> {
     public:
@@ -271,4 +271,22 @@ TEST(actor_life, AC_4_unknown_messages_are_unhandled) {
     EXPECT_TRUE(journal().is({born, begun, 3}));
     rig.end();
     journal().clear();
+}
+
+// AC-4, AC-11: a message is sent as what it is when the actor takes that, with a sender given, too.
+TEST(actor_life, AC_11_a_message_is_sent_as_what_it_is) {
+    class both : public actor<long, int> {
+    public:
+        void on(long) { journal().add(1); }
+        void on(int) { journal().add(sender() ? 3 : 2); }
+    };
+    world_rig rig;
+    const auto b = rig.spawn<both>("b");
+    b.tell(5);
+    b.tell(5, b);
+    b.tell(5L);
+    EXPECT_TRUE(b.try_tell(5).has_value());
+    rig.run();
+    EXPECT_TRUE(journal().is({2, 3, 1, 2}));
+    rig.end();
 }

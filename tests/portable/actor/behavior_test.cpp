@@ -63,7 +63,7 @@ TEST(behaviors, AC_3_functions_with_state) {
     rig.end();
 }
 
-// AC-3, C-TX-1, C-TX-2, C-TYP-1: what a handler returns is how it goes on.
+// AC-3, C-TX-1, C-TX-2: what a handler returns is how it goes on.
 TEST(behaviors, AC_3_same_become_unhandled_stopped) {
     world_rig rig;
     const auto a = rig.spawn<functional_actor<int>>("a", ping());
@@ -76,7 +76,7 @@ TEST(behaviors, AC_3_same_become_unhandled_stopped) {
     rig.end();
 }
 
-// AC-3, C-TX-7: a restart begins with the first behavior, as it was.
+// AC-3: a restart begins with the first behavior, as it was.
 TEST(behaviors, AC_3_a_restart_begins_with_the_first_behavior) {
     world_rig rig({.decider = [](const failure_cause&) { return directive::restart; }});
     const auto a = rig.spawn<functional_actor<int>>(
@@ -90,8 +90,8 @@ TEST(behaviors, AC_3_a_restart_begins_with_the_first_behavior) {
     rig.end();
 }
 
-// PK-TYP-2, C-TYP-2: a first behavior that is none; one that is over at once.
-TEST(behaviors, C_TYP_2_a_first_behavior_has_handlers_or_is_stopped) {
+// PK-TYP-2: a first behavior that is none; one that is over at once.
+TEST(behaviors, PK_TYP_2_a_first_behavior_has_handlers_or_is_stopped) {
     world_rig rig;
     (void)rig.spawn<functional_actor<int>>("a", behavior<int>(same));
     (void)rig.spawn<functional_actor<int>>("b", behavior<int>(stopped));

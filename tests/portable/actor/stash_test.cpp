@@ -37,7 +37,7 @@ private:
 
 }  // namespace
 
-// ST-1, C-STA-1, C-STA-2: in their order, before what waits.
+// ST-1, C-STA-1: in their order, before what waits.
 TEST(stash, C_STA_1_what_was_put_aside_comes_before_what_waits) {
     world_rig rig;
     const auto g = rig.spawn<gate>("g");
@@ -70,6 +70,9 @@ TEST(stash, ST_2_a_stash_has_a_capacity) {
     (void)rig.world.stop(g.index());
     rig.run();
     EXPECT_EQ(rig.said.dead_letters, 6u);
+    for (int i = 0; i < 5; ++i)
+        EXPECT_EQ(rig.said.dead_numbers[i + 1], i + 1);  // in their order, after the one refused
+    EXPECT_EQ(rig.said.dead_numbers[0], 6);
     rig.end();
 }
 

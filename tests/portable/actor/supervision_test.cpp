@@ -176,7 +176,7 @@ TEST(supervision, SV_1_resume_and_stop) {
     }
 }
 
-// SV-1, C-SUP-1, C-SUP-13, C-SUP-27: how often restarts are allowed.
+// SV-1, C-SUP-13, C-SUP-27: how often restarts are allowed.
 TEST(supervision, SV_1_limits_of_restarts) {
     struct row {
         std::optional<std::uint32_t> restarts;
@@ -189,6 +189,7 @@ TEST(supervision, SV_1_limits_of_restarts) {
     static constexpr row rows[] = {
         {0U, {}, 1, 0, 2},
         {{}, {}, 7, 0, 3},
+        {{}, {}, 100, 0, 3},
         {3U, {}, 3, 0, 3},
         {3U, {}, 4, 0, 2},
         {2U, {}, 3, 10'000, 2},               // without a window nothing is forgotten
@@ -312,9 +313,9 @@ constexpr std::int32_t initialization =
 
 }  // namespace
 
-// SV-1, PK-SUP-12, C-SUP-12, C-SUP-25: what fails to start is started again, be it by resume or
+// SV-1, PK-SUP-12, C-SUP-12: what fails to start is started again, be it by resume or
 // restart; post_restart is not called, and what was sent meanwhile is handled.
-TEST(supervision, C_SUP_25_who_fails_to_start_starts_again) {
+TEST(supervision, C_SUP_12_who_fails_to_start_starts_again) {
     world_rig rig;
     attempts = 0;
     good_from = 4;
@@ -392,7 +393,7 @@ public:
 
 }  // namespace
 
-// AC-6, SV-3, C-SUP-28: pre_restart gets cause and message, the new instance's post_restart the
+// AC-6, SV-3: pre_restart gets cause and message, the new instance's post_restart the
 // cause; who has hooks of its own has no post_stop between.
 TEST(supervision, AC_6_hooks_of_a_restart) {
     world_rig rig;
@@ -421,4 +422,36 @@ TEST(supervision, SV_5_escalation_to_the_root_ends_the_world) {
     EXPECT_TRUE(rig.try_spawn<confessor>("c").error().what == spawn_error::kind::shutting_down);
     EXPECT_EQ(rig.memory.live_blocks, 0u);
     journal().clear();
+}
+
+// PK-SUP-16, C-SUP-31: a post_stop that fails is told, and the actor is gone all the same.
+TEST(supervision, C_SUP_31_a_post_stop_that_fails) {
+    class clinging : public actor<int> {
+    public:
+        void on(int) {}
+        std::expected<void, failure> post_stop() { return std::unexpected(failure("no")); }
+    };
+    world_rig rig;
+    const auto c = rig.spawn<clinging>("c");
+    rig.run();
+    (void)rig.world.stop(c.index());
+    rig.run();
+    EXPECT_EQ(rig.said.hooks_failed, 1u);
+    EXPECT_FALSE(rig.world.find("/user/c").valid());
+    rig.end();
+}
+
+// SV-2: who cannot be restarted for want of memory is stopped, and waits for nobody.
+TEST(supervision, SV_2_without_memory_a_restart_is_a_stop) {
+    family_rig rig({});
+    const auto child = rig.spawn<worker_child>("child", 1);
+    rig.run();
+    journal().clear();
+    child.tell(order::fail);
+    rig.memory.refusing = true;
+    rig.run();
+    rig.memory.refusing = false;
+    EXPECT_TRUE(journal().is({100 + 10 + stopped}));
+    EXPECT_FALSE(rig.world.find("/user/child").valid());
+    rig.end();
 }

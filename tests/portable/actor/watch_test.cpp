@@ -67,7 +67,7 @@ TEST(watching, C_DW_2_each_watcher_is_told_once) {
     for (int i = 1; i <= 3; ++i) {
         const auto w = rig.spawn<watcher>("", i);
         w.tell(watch_it{v});
-        w.tell(watch_it{v});  // C-DW-12: again is nothing
+        w.tell(watch_it{v});  // again is nothing
         if (i == 2)
             w.tell(unwatch_it{v});
     }
@@ -151,7 +151,7 @@ TEST(watching, C_DW_4_a_death_pact) {
     rig.end();
 }
 
-// C-DW-3: restarts are not told, the end is. C-DW-5: a child of the same name again.
+// C-DW-3: restarts are not told, the end is; then a child of the same name.
 TEST(watching, C_DW_3_restarts_are_not_told) {
     class parent : public actor<int> {
     public:

@@ -73,6 +73,7 @@ protected:
     [[nodiscard]] actor_context context() const noexcept {
         turn* t = turn::current();
         TACTUS_CHECK(1, t != nullptr);
+        TACTUS_CHECK(2, actor_world::is_in_turn(*t, this));
         return actor_context(*t);
     }
     [[nodiscard]] reference self() const noexcept { return reference(context().self()); }
@@ -174,7 +175,7 @@ struct actor_table {
     [[gnu::noinline]] static handled receive_other(turn& t, cell& c, A& a, envelope& e) noexcept {
         [[maybe_unused]] const message_type* type = e.type.read();
         handled result;
-        const bool known = ((same_type(*type, message_type_of<Ms>) &&
+        const bool known = ((same_message(*type, message_type_of<Ms>) &&
                              (result = call<Ms>(c, a, e.payload()), true)) ||
                             ...);
         if (!known)
@@ -260,9 +261,6 @@ struct actor_table {
                 return guard(c, [&] { d = instance(p).decide(child, why); });
             };
         return t;
-    }
-    static bool same_type(const message_type& a, const message_type& b) noexcept {
-        return &a == &b || (a.name_hash == b.name_hash && a.name == b.name && a.size == b.size);
     }
 };
 

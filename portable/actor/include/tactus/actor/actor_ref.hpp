@@ -43,7 +43,9 @@ void tell_from_here(mailbox_index to, M&& message) noexcept {
         actor_scheduler::tell(to, std::forward<M>(message));
         return;
     }
-    w->system().tell_from(*w, to, std::forward<M>(message), {.sender = sender_here()});
+    const turn* t = turn::of(*w);
+    w->system().tell_from(*w, to, std::forward<M>(message),
+                          {.sender = t != nullptr ? t->self() : mailbox_index{}});
 }
 
 template <class M, class... Ms>
@@ -141,9 +143,12 @@ public:
     }
     template <class M>
     void tell(M&& message, any_ref sender) const noexcept {
-        static_assert(detail::message_not_in_protocol<M, Ms...>::met);
-        using type = typename detail::sent_as<M, Ms...>::type;
-        who_.tell(type(std::forward<M>(message)), sender);
+        if constexpr (detail::same_count<std::remove_cvref_t<M>, Ms...> == 1) {
+            who_.tell(std::forward<M>(message), sender);
+        } else if constexpr (detail::message_not_in_protocol<M, Ms...>::met) {
+            using type = typename detail::sent_as<M, Ms...>::type;
+            who_.tell(type(std::forward<M>(message)), sender);
+        }
     }
     template <class M>
     [[nodiscard]] auto try_tell(M&& message) const noexcept {

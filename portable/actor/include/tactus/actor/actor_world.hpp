@@ -92,9 +92,9 @@ public:
         std::string_view name = {};    // empty: none
         spawn_options how = {};
     };
-    /// A child of the user guardian, or of the system's.
+    /// A child of the user guardian.
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_top(
-        const spawn_request& wanted, bool of_system = false) noexcept;
+        const spawn_request& wanted) noexcept;
     /// A child of the actor whose turn it is.
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_child(
         turn& t, const spawn_request& wanted) noexcept;
@@ -169,6 +169,14 @@ public:
     /// Null when there is no memory.
     [[nodiscard]] cell_extras* extras_of(cell& c) noexcept;
     [[nodiscard]] void* instance_of(slot& s, cell& c) const noexcept;
+    /// `part` belongs to the instance whose turn it is.
+    [[nodiscard]] static bool is_in_turn(const turn& t, const void* part) noexcept {
+        slot& place = t.place();
+        const auto& type = static_cast<const actor_type&>(*place.acts());
+        const auto begin =
+            reinterpret_cast<std::uintptr_t>(cell::of(place).body()->instance(type.alignment));
+        return reinterpret_cast<std::uintptr_t>(part) - begin < type.size;
+    }
 
     // ---- for actor types: what the kernel calls
 

@@ -118,7 +118,6 @@ public:
 
     [[nodiscard]] mailbox_index parent() const noexcept { return subject.read(); }
     [[nodiscard]] cell_body* body() const noexcept { return static_cast<cell_body*>(data.read()); }
-    void set_body(cell_body* b) noexcept { data.write(b); }
 
     /// Takes note that the node has come; what it was told.
     [[nodiscard]] std::uint32_t take_orders() noexcept;

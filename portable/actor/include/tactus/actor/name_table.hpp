@@ -41,7 +41,6 @@ public:
     /// has none.
     [[nodiscard]] std::size_t name_of(mailbox_index child, char* to,
                                       mailbox_index& parent) noexcept;
-    [[nodiscard]] std::uint32_t size() noexcept;
 
 private:
     struct entry {
@@ -68,7 +67,6 @@ private:
     // Under the lock.
     entry* names_[bucket_count] = {};
     entry* children_[bucket_count] = {};
-    std::uint32_t count_ = 0;
 };
 
 }  // namespace tactus::inline v0

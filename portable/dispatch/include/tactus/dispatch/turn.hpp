@@ -41,8 +41,9 @@ public:
     /// The turn this thread is in; null where it runs no actor.
     [[nodiscard]] static turn* current() noexcept {
         const worker* w = worker::current();
-        return w != nullptr ? w->turn_ : nullptr;
+        return w != nullptr ? of(*w) : nullptr;
     }
+    [[nodiscard]] static turn* of(const worker& w) noexcept { return w.turn_; }
 
     template <class M>
     void send(mailbox_index to, M&& message) noexcept {

@@ -84,4 +84,9 @@ template <message M>
     .name = detail::message_name<M>(),
 };
 
+/// UP-5: the same type, be one of them another shared object's copy.
+[[nodiscard]] inline bool same_message(const message_type& a, const message_type& b) noexcept {
+    return &a == &b || (a.name_hash == b.name_hash && a.name == b.name && a.size == b.size);
+}
+
 }  // namespace tactus::inline v0
