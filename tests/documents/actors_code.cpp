@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The code of docs/actors.md, compiled and run.
+#include <tactus/actor/ask.hpp>
 #include <tactus/runtime/actor_system.hpp>
 
 #include <cstdio>
@@ -79,6 +80,22 @@ private:
     int sum_ = 0;
 };
 
+class teller : public actor<int> {
+public:
+    explicit teller(actor_ref<deposit, withdraw> from) : from_(from) {}
+    task<> on(int amount) {
+        const bool passed = co_await context().delay(duration::from_ms(1));
+        const auto paid = co_await ask<bool>(
+            from_, [=](actor_ref<bool> me) { return withdraw{amount, me}; }, duration::from_s(1));
+        if (passed && paid.value_or(false))
+            ++paid_;
+    }
+
+private:
+    actor_ref<deposit, withdraw> from_;
+    int paid_ = 0;
+};
+
 behavior<int> counting() {
     return behavior<int>([n = 0](auto& ctx, const int& v) mutable -> behavior<int> {
         n += v;
@@ -100,6 +117,7 @@ int main() {
     system.spawn<shop>("shop").tell(3);
     system.spawn<client>("client").tell(query{1});
     system.spawn(counting(), "counter").tell(1);
+    system.spawn<teller>("teller", savings).tell(1);
     const bool good = enough.value() && !more.value() && system.terminate_and_wait(5s);
     std::puts(good ? "the page's code works" : "the page's code does not work");
     return good ? 0 : 1;

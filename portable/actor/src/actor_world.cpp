@@ -7,6 +7,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/system_events.hpp>
 #include <tactus/actor/text_buffer.hpp>
 
 #include <new>
@@ -42,7 +43,8 @@ actor_world::actor_world(const options& o) noexcept
       name_(o.name),
       guardian_strategy_(o.guardian_strategy),
       timers_(o.timers),
-      names_(*o.memory) {}
+      names_(*o.memory),
+      stream_(*o.memory) {}
 
 void actor_world::begin(actor_scheduler& kernel) noexcept {
     kernel_ = &kernel;
@@ -315,11 +317,23 @@ void actor_world::dead_letter(mailbox_index to, envelope& message,
     }
     if (events_ != nullptr)
         events_->dead_letter(any_ref(to), message, cause);
+    lost(to, message.sender.read(), *message.type.read(), cause);
+}
+void actor_world::lost(mailbox_index to, mailbox_index from, const message_type& type,
+                       dead_letter_cause cause) noexcept {
+    if (stream_.is_empty() || tells_of_loss(type))
+        return;
+    const lost_letter what{any_ref(to), any_ref(from), &type};
+    if (type.is_suppressed)
+        stream_.publish(suppressed_dead_letter{what, cause});
+    else
+        stream_.publish(tactus::dead_letter{what, cause});
 }
 void actor_world::message_lost(mailbox_index to, const message_type& type,
                                dead_letter_cause cause) noexcept {
     if (events_ != nullptr)
         events_->message_lost(any_ref(to), type, cause);
+    lost(to, {}, type, cause);
 }
 void actor_world::deadline_missed(mailbox_index, std::int64_t) noexcept {}
 
@@ -364,6 +378,10 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
     const mailbox_index parent = c.parent();
     const std::uint32_t bits = c.flags();
     c.subject.write(who);  // for its parent
+    if (!stream_.is_empty()) {
+        stream_.forget(who);
+        stream_.publish(actor_stopped{{any_ref(who)}});
+    }
     c.set_phase(cell_phase::ended);
     // Its parent first, then who watches. From the report on the slot is the parent's.
     if ((bits & cell::is_orphan) != 0) {

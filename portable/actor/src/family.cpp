@@ -3,6 +3,7 @@
 // A parent and its children: stopping and holding them, their reports, and what is decided about
 // those that failed (SV-1). In the parent's turn.
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/system_events.hpp>
 
 #include <new>
 #include <utility>
@@ -221,6 +222,8 @@ handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept 
     }
     if (events_ != nullptr)
         events_->supervised({any_ref(s.index()), any_ref(who), d, &*why});
+    if (!stream_.is_empty())
+        stream_.publish(supervision_decision{any_ref(s.index()), any_ref(who), d, why});
     if (s.c.phase() >= cell_phase::terminating) {
         order_stop(s, child);
         return handled::ok();

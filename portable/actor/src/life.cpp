@@ -3,6 +3,7 @@
 // The life of an actor: start, failure, restart, end. What it does about its children is in
 // family.cpp. Everything here happens in the turn of the actor it is about.
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/system_events.hpp>
 
 #include <utility>
 
@@ -68,6 +69,12 @@ handled actor_world::create(const self& s, failure_kind as) noexcept {
     }
     if (made.is_ok()) {
         s.c.set_phase(cell_phase::alive);
+        if (!stream_.is_empty()) {
+            if (again)
+                stream_.publish(actor_restarted{{any_ref(s.index())}, x->cause});
+            else
+                stream_.publish(actor_started{{any_ref(s.index())}});
+        }
         return made;
     }
     // Whatever it was, it is a failure to begin; the instance is of no use.
@@ -115,6 +122,8 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
     case system_kind::watch:
         w.be_watched(s, static_cast<watch_entry&>(m));
         break;
+    case system_kind::continuation:
+        return c.body()->extras->coroutines->resume(m);
     case system_kind::unwatch:
         w.be_unwatched(s, m.subject.read());
         break;
@@ -257,6 +266,7 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
         be_terminated(t, s);
         return;
     }
+    destroy_coroutines(s);
     cancel_timers(t);
     unstash(s);
     if (s.c.is(cell::has_instance)) {
@@ -354,6 +364,7 @@ void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
 }
 
 void actor_world::finish_termination(turn& t, const self& s) noexcept {
+    destroy_coroutines(s);
     if (s.c.is(cell::has_instance)) {
         const actor_type& type = s.type();
         if (type.post_stop != nullptr && !type.post_stop(s.c, s.instance()).is_ok() &&

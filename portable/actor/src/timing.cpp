@@ -12,7 +12,8 @@ namespace tactus::inline v0 {
 bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexcept {
     (void)cancel_timer(t, timer.key);
     cell_extras* x = extras_of(cell::of(t.place()));
-    const auto handle = x != nullptr && timers_ != nullptr ? timers_->arm(t.self(), first)
+    timer.target.who = t.self();
+    const auto handle = x != nullptr && timers_ != nullptr ? timers_->arm(timer.target, first)
                                                            : std::optional<timer_handle>{};
     if (!handle) {
         timer.release(memory_);
@@ -87,7 +88,8 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     } else if (timer->mode == timer_mode::fixed_rate) {
         timer->due = timer->due + timer->interval;
         const duration rest = timer->due - kernel_->time()->now();
-        const auto next = timers_->arm(me, rest > duration::zero() ? rest : duration::zero());
+        const auto next =
+            timers_->arm(timer->target, rest > duration::zero() ? rest : duration::zero());
         if (next)
             timer->handle = *next;
         else
@@ -104,7 +106,7 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     // Fixed delay: counted from here, unless it was cancelled or replaced meanwhile.
     for (actor_timer* same = s.c.body()->extras->timers; same != nullptr; same = same->next) {
         if (same->key == key && same->handle == due.which) {
-            const auto next = timers_->arm(me, same->interval);
+            const auto next = timers_->arm(same->target, same->interval);
             if (next)
                 same->handle = *next;
             else
@@ -118,8 +120,9 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
 // ---- receive timeout
 
 void actor_world::arm_receive_timeout(turn& t, cell_extras& x, duration after) noexcept {
+    x.receive_target.who = t.self();
     x.receive_timer =
-        timers_ != nullptr ? timers_->arm(t.self(), after) : std::optional<timer_handle>{};
+        timers_ != nullptr ? timers_->arm(x.receive_target, after) : std::optional<timer_handle>{};
 }
 
 void actor_world::set_receive_timeout(turn& t, duration after) noexcept {

@@ -9,6 +9,7 @@
 #include <tactus/actor/actor_world.hpp>
 
 #include <tactus/actor/signals.hpp>
+#include <tactus/actor/system_events.hpp>
 
 #include <new>
 
@@ -136,8 +137,15 @@ handled actor_world::death_pact(cell& c) noexcept {
 }
 
 void actor_world::note_unhandled(turn& t) noexcept {
-    if (events_ != nullptr && t.current_message() != nullptr)
-        events_->unhandled(any_ref(t.self()), *t.current_message());
+    if (t.current_message() != nullptr)
+        tell_unhandled(t.self(), *t.current_message());
+}
+
+void actor_world::tell_unhandled(mailbox_index who, envelope& e) noexcept {
+    if (events_ != nullptr)
+        events_->unhandled(any_ref(who), e);
+    if (!stream_.is_empty() && !tells_of_loss(*e.type.read()))
+        stream_.publish(unhandled_letter{{any_ref(who), any_ref(e.sender.read()), e.type.read()}});
 }
 
 handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
@@ -160,8 +168,7 @@ handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
         m->reply_to.tell(actor_identity{m->id, any_ref(t.self())});
         return handled::ok();
     }
-    if (events_ != nullptr)
-        events_->unhandled(any_ref(t.self()), e);
+    tell_unhandled(t.self(), e);
     return handled::ok();
 }
 

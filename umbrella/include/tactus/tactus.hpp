@@ -14,6 +14,8 @@
 #include <tactus/actor/actor_timers.hpp>
 #include <tactus/actor/actor_type.hpp>
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/ask.hpp>
+#include <tactus/actor/ask_source.hpp>
 #include <tactus/actor/behavior.hpp>
 #include <tactus/actor/cancel_context.hpp>
 #include <tactus/actor/cell.hpp>
@@ -22,6 +24,7 @@
 #include <tactus/actor/coroutine_memory.hpp>
 #include <tactus/actor/coroutine_set.hpp>
 #include <tactus/actor/dead_letter_log.hpp>
+#include <tactus/actor/delay_source.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/event_type.hpp>
 #include <tactus/actor/failure_cause.hpp>
@@ -32,6 +35,7 @@
 #include <tactus/actor/props.hpp>
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/supervision.hpp>
+#include <tactus/actor/system_events.hpp>
 #include <tactus/actor/task.hpp>
 #include <tactus/actor/task_frame.hpp>
 #include <tactus/actor/text_buffer.hpp>

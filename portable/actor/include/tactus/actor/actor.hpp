@@ -9,8 +9,10 @@
 //     ...
 //
 // A handler `on` takes its message by value, const reference or rvalue, and returns nothing, a
-// failure, or an expected<void, failure>. Hooks are found by their names, and must be public:
-// pre_start, post_stop, pre_restart, post_restart, supervision, decide, on(const terminated&).
+// failure, or an expected<void, failure>; or it is a coroutine, a task<> of these. While that waits
+// other messages do, unless the class says `static constexpr bool reentrant = true`. Hooks are
+// found by their names, and must be public: pre_start, post_stop, pre_restart, post_restart,
+// supervision, decide, on(const terminated&), on(const receive_timeout&).
 //
 // The class has no data and no virtual functions: a table of functions is made for each actor class
 // where it is spawned.
@@ -25,6 +27,7 @@
 #include <tactus/actor/actor_context.hpp>
 #include <tactus/actor/actor_type.hpp>
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/task.hpp>
 #include <tactus/dispatch/turn.hpp>
 
 namespace tactus::inline v0 {
@@ -131,20 +134,82 @@ template <class Call>
 #endif
 }
 
+template <class T>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
+
+/// A handler's coroutine, and what its supervisor is to know when it fails.
+template <class T>
+task<> supervised(task<T> handler) {
+    cause_ref why;
+    const auto memory = []() -> memory_source& {
+        return actor_world::of(turn::current()->system()).memory();
+    };
+#if defined(__cpp_exceptions)
+    try {
+#endif
+        if constexpr (std::is_void_v<T>) {
+            co_await std::move(handler);
+        } else if constexpr (std::is_same_v<T, failure>) {
+            const failure returned = co_await std::move(handler);
+            why = cause_ref::make(memory(), failure_kind::returned, returned);
+        } else {
+            const T returned = co_await std::move(handler);
+            if (!returned)
+                why = cause_ref::make(memory(), failure_kind::returned, returned.error());
+        }
+#if defined(__cpp_exceptions)
+    } catch (...) {
+        why = cause_ref::from_current_exception(memory());
+    }
+#endif
+    if (why) {
+        turn& t = *turn::current();
+        const handled failed =
+            actor_world::of(t.system()).failed(cell::of(t.place()), std::move(why));
+        co_await fail_with(failed.why());
+    }
+}
+
 template <class A, class... Ms>
 struct actor_table {
     static A& instance(void* p) noexcept { return *std::launder(static_cast<A*>(p)); }
 
     template <class M>
-    static handled call(cell& c, A& a, void* payload) noexcept {
+    static handled call(turn& t, cell& c, A& a, envelope& e) noexcept {
         static_assert(handler_for<A, M>::found);
-        M& m = *std::launder(static_cast<M*>(payload));
-        return guard(c, [&] {
+        M& m = *std::launder(static_cast<M*>(e.payload()));
+        const auto handle = [&] {
             if constexpr (requires { a.on(std::move(m)); })
                 return a.on(std::move(m));
             else
                 return a.on(m);
-        });
+        };
+        if constexpr (is_task<decltype(handle())>)
+            return start(t, c, e, handle);
+        else
+            return guard(c, handle);
+    }
+    static constexpr bool reentrant = requires { A::reentrant; };
+
+    /// AC-2: runs a coroutine until it waits; the message is its, and others wait, unless the actor
+    /// is reentrant.
+    template <class Handle>
+    static handled start(turn& t, cell& c, envelope& e, const Handle& handle) noexcept {
+        actor_world& world = actor_world::of(t.system());
+        coroutine_set* set = world.coroutines_of(t, c);
+        if (set == nullptr)
+            return world.failed(c, failure_kind::runtime, failure(no_frame_memory));
+        t.keep();
+        const std::size_t before = set->count();
+        const handled result = set->start_handler([&] { return supervised(handle()); },
+                                                  {&e, &actor_world::coroutine_ended});
+        if (!result.is_ok())
+            return result;
+        if (!reentrant && set->count() != before)
+            world.await_coroutine(t, c);
+        return handled::kept();
     }
 
     static constexpr bool stashes = std::is_base_of_v<stash_tag, A>;
@@ -160,14 +225,14 @@ struct actor_table {
         [[maybe_unused]] const message_type* type = e.type.read();
         handled result;
         const bool known =
-            ((type == &message_type_of<Ms> && (result = call<Ms>(c, a, e.payload()), true)) || ...);
+            ((type == &message_type_of<Ms> && (result = call<Ms>(t, c, a, e), true)) || ...);
         if (!known) [[unlikely]]
             return receive_other(t, c, a, e);
         if constexpr (stashes) {
             if (result.is_ok() && t.keeps())
                 return handled::kept();
         }
-        if (!result.is_ok()) [[unlikely]]
+        if (!result.is_ok() && !t.keeps()) [[unlikely]]
             actor_world::of(t.system()).note_failed_message(t, c, e);
         return result;
     }
@@ -175,14 +240,14 @@ struct actor_table {
     [[gnu::noinline]] static handled receive_other(turn& t, cell& c, A& a, envelope& e) noexcept {
         [[maybe_unused]] const message_type* type = e.type.read();
         handled result;
-        const bool known = ((same_message(*type, message_type_of<Ms>) &&
-                             (result = call<Ms>(c, a, e.payload()), true)) ||
-                            ...);
+        const bool known =
+            ((same_message(*type, message_type_of<Ms>) && (result = call<Ms>(t, c, a, e), true)) ||
+             ...);
         if (!known)
             result = actor_world::of(t.system()).receive_other(t, c, e);
         if (result.is_ok() && t.keeps())
             return handled::kept();
-        if (known && !result.is_ok())
+        if (known && !result.is_ok() && !t.keeps())
             actor_world::of(t.system()).note_failed_message(t, c, e);
         return result;
     }

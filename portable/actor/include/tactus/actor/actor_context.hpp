@@ -14,6 +14,8 @@
 
 #include <tactus/actor/actor_ref.hpp>
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/delay_source.hpp>
+#include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/props.hpp>
 #include <tactus/base/check.hpp>
 
@@ -142,6 +144,18 @@ public:
     /// TM-2: tells it receive_timeout when no message came for so long, again and again.
     void set_receive_timeout(duration after) noexcept { world().set_receive_timeout(turn_, after); }
     void cancel_receive_timeout() noexcept { world().set_receive_timeout(turn_, duration::max()); }
+
+    /// `co_await context().delay(d)`: true when the time has passed, false when there is no room
+    /// for a timer. With a cancel_token: expected<bool, cancelled>.
+    template <class Token = no_token>
+    [[nodiscard]] auto delay(duration d, Token token = {}) const noexcept {
+        return wait_awaiter<delay_source, Token>({world().timers(), d}, token);
+    }
+    /// `co_await context().offer(ref, message)`: sends, and waits for room; see offer_awaiter.hpp.
+    template <class M, class Token = no_token>
+    [[nodiscard]] auto offer(any_ref to, M message, Token token = {}) const noexcept {
+        return offer_awaiter<M, Token>(to.index(), std::move(message), token);
+    }
 
     [[nodiscard]] actor_world& world() const noexcept { return actor_world::of(turn_.system()); }
     [[nodiscard]] turn& in() const noexcept { return turn_; }

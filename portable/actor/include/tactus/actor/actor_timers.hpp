@@ -64,6 +64,7 @@ public:
     virtual void release(memory_source& memory) noexcept = 0;
 
     actor_timer* next = nullptr;
+    timer_target target;
     timer_key key = 0;
     timer_handle handle;
     timer_mode mode = timer_mode::single;

@@ -19,6 +19,7 @@
 
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/cell_body.hpp>
+#include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/dispatch/dump.hpp>
 
@@ -116,6 +117,16 @@ public:
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     [[nodiscard]] actor_scheduler& kernel() const noexcept { return *kernel_; }
     [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
+    /// EV-1: what happens, for who subscribes; see system_events.hpp.
+    [[nodiscard]] event_stream& events() noexcept { return stream_; }
+    /// True: it was not subscribed. An actor that has ended is forgotten at once.
+    template <event E>
+    [[nodiscard]] event_stream::changed subscribe(any_ref who) noexcept {
+        const event_stream::changed done = stream_.subscribe<E>(who.index());
+        if (kernel_->slots().find(who.index()) == nullptr)
+            stream_.forget(who.index());
+        return done;
+    }
     [[nodiscard]] mailbox_index user_guardian() const noexcept { return user_; }
     [[nodiscard]] const supervisor_strategy& guardian_strategy() const noexcept {
         return guardian_strategy_;
@@ -157,6 +168,14 @@ public:
     void set_receive_timeout(turn& t, duration after) noexcept;
     /// A message that counts has come: for actors with a receive timeout.
     void note_activity(turn& t, cell& c, const envelope& e) noexcept;
+
+    /// AC-2: the coroutines of the actor; null when there is no memory.
+    [[nodiscard]] coroutine_set* coroutines_of(turn& t, cell& c) noexcept;
+    /// User messages wait from now on, until the coroutine has ended.
+    void await_coroutine(turn& t, cell& c) noexcept;
+    /// The end of a handler's coroutine; `what` is its envelope.
+    static void coroutine_ended(coroutine_set& of, void* what, coroutine_end how) noexcept;
+    [[nodiscard]] timer_service* timers() const noexcept { return timers_; }
 
     /// Keeps the message for pre_restart, if the actor has one.
     void note_failed_message(turn& t, cell& c, envelope& e) noexcept;
@@ -212,6 +231,9 @@ private:
         slot* parent, const spawn_request& wanted, std::uint32_t bits) noexcept;
     [[nodiscard]] std::expected<cell_body*, spawn_error> prepare(const spawn_request& wanted,
                                                                  mailbox_index parent) noexcept;
+    void lost(mailbox_index to, mailbox_index from, const message_type& type,
+              dead_letter_cause cause) noexcept;
+    void tell_unhandled(mailbox_index who, envelope& e) noexcept;
     void free_body(const actor_type& type, cell_body* body) noexcept;
     /// Of an actor that has ended.
     void free_body(slot& place) noexcept;
@@ -221,6 +243,7 @@ private:
     // Life.
     [[nodiscard]] handled create(const self& s, failure_kind as) noexcept;
     void destroy_instance(const self& s) noexcept;
+    void destroy_coroutines(const self& s) noexcept;
     [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;
     [[nodiscard]] handled look_at_reports(turn& t, const self& s) noexcept;
     void child_ended(turn& t, const self& s, slot& child) noexcept;
@@ -267,6 +290,7 @@ private:
     timer_service* timers_;
     actor_scheduler* kernel_ = nullptr;
     name_table names_;
+    event_stream stream_;
     mailbox_index root_;
     mailbox_index user_;
     mailbox_index system_;

@@ -77,6 +77,7 @@ public:
         is_guardian = 1U << 16U,
         is_orphan = 1U << 17U,  // has no parent: gives its slot back itself
         is_named = 1U << 18U,
+        awaits = 1U << 19U,  // its own: user messages wait for a coroutine
     };
     static constexpr unsigned phase_shift = 24;
 

@@ -14,6 +14,7 @@
 #include <tactus/actor/actor_timers.hpp>
 #include <tactus/actor/actor_type.hpp>
 #include <tactus/actor/cell.hpp>
+#include <tactus/actor/coroutine_set.hpp>
 #include <tactus/actor/failure_cause.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/mailbox/user_queue.hpp>
@@ -60,8 +61,17 @@ struct child_record {
     restart_count restarts;
 };
 
+/// The coroutines of one actor, and who they belong to.
+struct cell_coroutines final : coroutine_set {
+    cell_coroutines(mailbox_index owner, memory_source& memory, actor_world& of, cell& in) noexcept
+        : coroutine_set(owner, memory), world(of), c(in) {}
+    actor_world& world;
+    cell& c;
+};
+
 struct cell_extras {
     actor_maker* maker = nullptr;
+    std::optional<cell_coroutines> coroutines;
     // Why it failed, for its parent: written before it reports, and taken by the parent.
     cause_ref reported;
     // Of the failure being dealt with.
@@ -76,7 +86,8 @@ struct cell_extras {
     actor_timer* timers = nullptr;
     duration receive_timeout = duration::max();  // max: none
     std::optional<timer_handle> receive_timer;   // armed
-    instant active_at;                           // when the last message came that counts
+    timer_target receive_target;
+    instant active_at;  // when the last message came that counts
     // Watch.
     watch_record* watching = nullptr;
     watch_entry* watchers = nullptr;  // the latest first

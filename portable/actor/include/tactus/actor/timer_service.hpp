@@ -14,6 +14,7 @@
 
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
+#include <tactus/dispatch/waker.hpp>
 #include <tactus/port/port.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/timer_wheel.hpp>
@@ -25,12 +26,19 @@ struct timer_due {
     timer_handle which;
 };
 
+/// Whom a timer is for: an actor, which gets timer_due, or something that is woken. Stays where it
+/// is until the timer has fired, or cancel() has returned.
+struct timer_target {
+    mailbox_index who = {};
+    waker* wake = nullptr;  // called under the service's lock; must not block
+};
+
 class timer_service : public timer_phase {
 public:
-    /// Tells the actor after `delay`; nothing when there is no room, or the delay is too long.
-    [[nodiscard]] virtual std::optional<timer_handle> arm(mailbox_index who,
+    /// Tells the target after `delay`; nothing when there is no room, or the delay is too long.
+    [[nodiscard]] virtual std::optional<timer_handle> arm(timer_target& to,
                                                           duration delay) noexcept = 0;
-    /// False: it has fired, and the message is on its way or was handled.
+    /// False: it has fired: the message is on its way or was handled, the waker was called.
     virtual bool cancel(timer_handle which) noexcept = 0;
     /// Whom to wake for a nearer deadline. Before the first timer.
     virtual void attach(actor_scheduler& kernel) noexcept = 0;
@@ -47,15 +55,14 @@ public:
 
     void attach(actor_scheduler& kernel) noexcept override { kernel_ = &kernel; }
 
-    [[nodiscard]] std::optional<timer_handle> arm(mailbox_index who,
+    [[nodiscard]] std::optional<timer_handle> arm(timer_target& to,
                                                   duration delay) noexcept override {
         std::optional<timer_handle> made;
         bool nearer = false;
         {
             const guard held(*this);
             const auto before = wheel_.next_deadline();
-            const auto h =
-                wheel_.insert(time_.now(), delay, std::uint64_t{who.generation} << 32U | who.slot);
+            const auto h = wheel_.insert(time_.now(), delay, reinterpret_cast<std::uintptr_t>(&to));
             if (h)
                 made = *h;
             nearer = h && wheel_.next_deadline() != before;  // only a nearer one changes that
@@ -81,9 +88,12 @@ public:
             return;
         // Time that went back is the clock's fault; the next look has a later one.
         (void)wheel_.advance(now, [](const expired_timer& t) {
-            const mailbox_index who{static_cast<std::uint32_t>(t.payload),
-                                    static_cast<std::uint32_t>(t.payload >> 32U)};
-            actor_scheduler::tell(who, timer_due{t.handle});
+            const auto& to =
+                *reinterpret_cast<const timer_target*>(static_cast<std::uintptr_t>(t.payload));
+            if (to.wake != nullptr)
+                to.wake->wake();
+            else
+                actor_scheduler::tell(to.who, timer_due{t.handle});
         });
     }
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a world publishes on its event stream (EV-1, SV-5). Values that say who and what kind; the
+// contents of messages are nobody else's.
+//
+//   lost_letter             every message that nobody handled: base of the three below
+//     dead_letter             not delivered, and why
+//     suppressed_dead_letter  the same, of a type that is marked dead_letter_suppression
+//     unhandled_letter        delivered to an actor that has no handler for it
+//   supervision_decision    what a parent does about a child that failed
+//   life_event              base of actor_started, actor_restarted, actor_stopped
+#pragma once
+
+#include <tactus/actor/actor_ref.hpp>
+#include <tactus/actor/event_type.hpp>
+#include <tactus/actor/failure_cause.hpp>
+#include <tactus/actor/supervision.hpp>
+#include <tactus/dispatch/events.hpp>
+
+namespace tactus::inline v0 {
+
+struct lost_letter {
+    any_ref to;
+    any_ref sender;  // names nothing: none
+    const message_type* type = nullptr;
+};
+struct dead_letter : lost_letter {
+    using event_bases = bases<lost_letter>;
+    dead_letter_cause cause = dead_letter_cause::recipient_terminated;
+};
+struct suppressed_dead_letter : lost_letter {
+    using event_bases = bases<lost_letter>;
+    dead_letter_cause cause = dead_letter_cause::recipient_terminated;
+};
+struct unhandled_letter : lost_letter {
+    using event_bases = bases<lost_letter>;
+};
+
+struct supervision_decision {
+    any_ref parent;
+    any_ref child;
+    directive what = directive::stop;
+    cause_ref why;
+};
+
+struct life_event {
+    any_ref who;
+};
+struct actor_started : life_event {
+    using event_bases = bases<life_event>;
+};
+struct actor_restarted : life_event {
+    using event_bases = bases<life_event>;
+    cause_ref why;
+};
+struct actor_stopped : life_event {
+    using event_bases = bases<life_event>;
+};
+
+/// It tells of a lost message: when nobody handles it either, that is not told again.
+[[nodiscard]] inline bool tells_of_loss(const message_type& type) noexcept {
+    return &type == &message_type_of<lost_letter> || &type == &message_type_of<dead_letter> ||
+           &type == &message_type_of<suppressed_dead_letter> ||
+           &type == &message_type_of<unhandled_letter>;
+}
+
+}  // namespace tactus::inline v0

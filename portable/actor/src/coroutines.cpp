@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Handlers that are coroutines (AC-2): while one waits, user messages do, unless its actor is
+// reentrant. The message lives as long as the coroutine.
+#include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/ask_source.hpp>
+
+namespace tactus::inline v0 {
+
+const char* name_of(ask_fault what) noexcept {
+    static constexpr const char* names[ask_fault_count] = {"timeout",         "target_terminated",
+                                                           "invalid_timeout", "would_block_worker",
+                                                           "refused",         "no_room"};
+    return names[static_cast<std::size_t>(what)];
+}
+
+coroutine_set* actor_world::coroutines_of(turn& t, cell& c) noexcept {
+    cell_extras* x = extras_of(c);
+    if (x == nullptr)
+        return nullptr;
+    if (!x->coroutines)
+        x->coroutines.emplace(t.self(), memory_, *this, c);
+    return &*x->coroutines;
+}
+
+void actor_world::await_coroutine(turn& t, cell& c) noexcept {
+    c.set(cell::awaits);
+    (void)kernel_->suspend(t.self(), suspension::await);
+}
+
+void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end) noexcept {
+    auto& own = static_cast<cell_coroutines&>(of);
+    actor_scheduler& kernel = *own.world.kernel_;
+    kernel.dispose_kept(*static_cast<envelope*>(what));
+    if (own.c.is(cell::awaits)) {
+        own.c.clear(cell::awaits);
+        (void)kernel.resume(of.owner(), suspension::await);
+    }
+}
+
+void actor_world::destroy_coroutines(const self& s) noexcept {
+    if (cell_extras* x = s.c.body()->extras; x != nullptr && x->coroutines)
+        x->coroutines->destroy_all();
+}
+
+}  // namespace tactus::inline v0
