@@ -39,7 +39,7 @@ void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end) 
 }
 
 void actor_world::destroy_coroutines(const self& s) noexcept {
-    if (cell_extras* x = s.c.body()->extras; x != nullptr && x->coroutines)
+    if (cell_extras* x = s.c.extras(); x != nullptr && x->coroutines)
         x->coroutines->destroy_all();
 }
 

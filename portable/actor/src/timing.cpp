@@ -37,7 +37,7 @@ void actor_world::forget_timer(cell_extras& x, actor_timer& timer) noexcept {
 }
 
 bool actor_world::cancel_timer(turn& t, timer_key key) noexcept {
-    cell_extras* x = cell::of(t.place()).body()->extras;
+    cell_extras* x = cell::of(t.place()).extras();
     for (actor_timer* timer = x != nullptr ? x->timers : nullptr; timer != nullptr;
          timer = timer->next) {
         if (timer->key == key) {
@@ -50,7 +50,7 @@ bool actor_world::cancel_timer(turn& t, timer_key key) noexcept {
 }
 
 void actor_world::cancel_timers(turn& t) noexcept {
-    cell_extras* x = cell::of(t.place()).body()->extras;
+    cell_extras* x = cell::of(t.place()).extras();
     while (x != nullptr && x->timers != nullptr) {
         (void)timers_->cancel(x->timers->handle);
         forget_timer(*x, *x->timers);
@@ -58,7 +58,7 @@ void actor_world::cancel_timers(turn& t) noexcept {
 }
 
 bool actor_world::timer_active(turn& t, timer_key key) noexcept {
-    const cell_extras* x = cell::of(t.place()).body()->extras;
+    const cell_extras* x = cell::of(t.place()).extras();
     for (const actor_timer* timer = x != nullptr ? x->timers : nullptr; timer != nullptr;
          timer = timer->next) {
         if (timer->key == key)
@@ -68,7 +68,7 @@ bool actor_world::timer_active(turn& t, timer_key key) noexcept {
 }
 
 handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept {
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = s.c.extras();
     if (x == nullptr)
         return handled::ok();
     if (x->receive_timer == due.which)
@@ -104,7 +104,7 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     if (!t.take_keeps())
         kernel_->dispose_kept(*inner);
     // Fixed delay: counted from here, unless it was cancelled or replaced meanwhile.
-    for (actor_timer* same = s.c.body()->extras->timers; same != nullptr; same = same->next) {
+    for (actor_timer* same = s.c.extras()->timers; same != nullptr; same = same->next) {
         if (same->key == key && same->handle == due.which) {
             const auto next = timers_->arm(same->target, same->interval);
             if (next)
@@ -128,7 +128,7 @@ void actor_world::arm_receive_timeout(turn& t, cell_extras& x, duration after) n
 void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
     cell& c = cell::of(t.place());
     const bool off = after == duration::max();
-    cell_extras* x = off ? c.body()->extras : extras_of(c);
+    cell_extras* x = off ? c.extras() : extras_of(c);
     if (x == nullptr)
         return;
     if (x->receive_timer)
@@ -149,11 +149,11 @@ void actor_world::note_activity(turn& t, cell& c, const envelope& e) noexcept {
     // PK-RTO-4: nor does the question who it is.
     if (type != &message_type_of<timer_due> && type != &message_type_of<identify> &&
         !type->keeps_receive_timeout)
-        c.body()->extras->active_at = t.now();
+        c.extras()->active_at = t.now();
 }
 
 handled actor_world::receive_idle(turn& t, const self& s) noexcept {
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = s.c.extras();
     const duration idle = kernel_->time()->now() - x->active_at;
     if (idle < x->receive_timeout) {
         arm_receive_timeout(t, *x, x->receive_timeout - idle);

@@ -47,7 +47,7 @@ void actor_world::watch(turn& t, mailbox_index who) noexcept {
 }
 
 void actor_world::unwatch(turn& t, mailbox_index who) noexcept {
-    cell_extras* x = cell::of(t.place()).body()->extras;
+    cell_extras* x = cell::of(t.place()).extras();
     if (x == nullptr)
         return;
     for (watch_record** at = &x->watching; *at != nullptr; at = &(*at)->next) {
@@ -66,7 +66,7 @@ void actor_world::unwatch(turn& t, mailbox_index who) noexcept {
 }
 
 void actor_world::unwatch_all(turn& t, const self& s) noexcept {
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = s.c.extras();
     while (x != nullptr && x->watching != nullptr)
         unwatch(t, x->watching->who);
 }
@@ -83,7 +83,7 @@ void actor_world::be_watched(const self& s, watch_entry& e) noexcept {
 }
 
 void actor_world::be_unwatched(const self& s, mailbox_index watcher) noexcept {
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = s.c.extras();
     if (x == nullptr)
         return;
     for (watch_entry** at = &x->watchers; *at != nullptr; at = &(*at)->next_watcher) {
@@ -104,7 +104,7 @@ void actor_world::notify(watch_entry& e) noexcept {
 void actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
     const mailbox_index who = e.watched;
     memory_.release(&e, sizeof e, alignof(watch_entry));
-    const cell_extras* x = s.c.body()->extras;
+    const cell_extras* x = s.c.extras();
     for (watch_record* r = x != nullptr ? x->watching : nullptr; r != nullptr; r = r->next) {
         if (r->who == who && !r->notified) {
             r->notified = true;
@@ -116,7 +116,7 @@ void actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
 }
 
 handled actor_world::receive_terminated(const self& s, const terminated& m) noexcept {
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = s.c.extras();
     for (watch_record** at = x != nullptr ? &x->watching : nullptr; at != nullptr && *at != nullptr;
          at = &(*at)->next) {
         if ((*at)->who != m.who.index() || !(*at)->notified)

@@ -10,6 +10,7 @@
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_context.hpp>
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/actor_ref.hpp>
 #include <tactus/actor/actor_timers.hpp>
 #include <tactus/actor/actor_type.hpp>
@@ -19,7 +20,7 @@
 #include <tactus/actor/behavior.hpp>
 #include <tactus/actor/cancel_context.hpp>
 #include <tactus/actor/cell.hpp>
-#include <tactus/actor/cell_body.hpp>
+#include <tactus/actor/cell_extras.hpp>
 #include <tactus/actor/continuation_waker.hpp>
 #include <tactus/actor/coroutine_memory.hpp>
 #include <tactus/actor/coroutine_set.hpp>

@@ -221,7 +221,7 @@ struct actor_table {
             actor_world::of(t.system()).note_activity(t, c, e);
         if constexpr (wants_message)
             t.set_current_message(&e);
-        A& a = instance(c.body()->instance(alignof(A)));
+        A& a = instance(fits_slot(sizeof(A), alignof(A)) ? t.place().room() : t.place().extras());
         [[maybe_unused]] const message_type* type = e.type.read();
         handled result;
         const bool known =

@@ -17,8 +17,9 @@
 #include <expected>
 #include <string_view>
 
+#include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/cell.hpp>
-#include <tactus/actor/cell_body.hpp>
+#include <tactus/actor/cell_extras.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/dispatch/dump.hpp>
@@ -187,13 +188,13 @@ public:
     [[nodiscard]] handled death_pact(cell& c) noexcept;
     /// Null when there is no memory.
     [[nodiscard]] cell_extras* extras_of(cell& c) noexcept;
-    [[nodiscard]] void* instance_of(slot& s, cell& c) const noexcept;
+    [[nodiscard]] static void* instance_of(slot& s) noexcept {
+        return detail::actor_place(s).instance();
+    }
     /// `part` belongs to the instance whose turn it is.
     [[nodiscard]] static bool is_in_turn(const turn& t, const void* part) noexcept {
-        slot& place = t.place();
-        const auto& type = static_cast<const actor_type&>(*place.acts());
-        const auto begin =
-            reinterpret_cast<std::uintptr_t>(cell::of(place).body()->instance(type.alignment));
+        const auto& type = static_cast<const actor_type&>(*t.place().acts());
+        const auto begin = reinterpret_cast<std::uintptr_t>(instance_of(t.place()));
         return reinterpret_cast<std::uintptr_t>(part) - begin < type.size;
     }
 
@@ -223,20 +224,21 @@ private:
         [[nodiscard]] const actor_type& type() const noexcept {
             return static_cast<const actor_type&>(*place.acts());
         }
-        [[nodiscard]] void* instance() const noexcept { return world.instance_of(place, c); }
+        [[nodiscard]] void* instance() const noexcept { return instance_of(place); }
         [[nodiscard]] mailbox_index index() const noexcept;
     };
 
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_under(
         slot* parent, const spawn_request& wanted, std::uint32_t bits) noexcept;
-    [[nodiscard]] std::expected<cell_body*, spawn_error> prepare(const spawn_request& wanted,
-                                                                 mailbox_index parent) noexcept;
+    /// Takes the name and the block, if it needs them.
+    [[nodiscard]] std::expected<void*, spawn_error> prepare(const spawn_request& wanted,
+                                                            mailbox_index parent) noexcept;
     void lost(mailbox_index to, mailbox_index from, const message_type& type,
               dead_letter_cause cause) noexcept;
     void tell_unhandled(mailbox_index who, envelope& e) noexcept;
-    void free_body(const actor_type& type, cell_body* body) noexcept;
-    /// Of an actor that has ended.
-    void free_body(slot& place) noexcept;
+    /// Of an actor that has ended: all it had.
+    void free_all(slot& place) noexcept;
+    void free_extras(cell& c) noexcept;
     bool send(mailbox_index to, system_kind kind, void* payload) noexcept;
     bool send_recreate(mailbox_index to, cause_ref why) noexcept;
 

@@ -2,8 +2,9 @@
 //
 // Cell: what the actor layer keeps of one actor, in the user line of its slot.
 //
-// The instance and everything rare lie in a body of their own; here is what others need while the
-// actor runs: the tree, and what it was told. A cell is a system message: the one node by which it
+// The instance is beside it in the slot if it is small (slot::room), else in a block that the slot
+// knows (slot::extras); everything rare is in extras. Here is what others need while the actor
+// runs: the tree, and what it was told. A cell is a system message: the one node by which it
 // is told anything (SQ-3). What it is told are bits, so telling never needs memory:
 //
 //   terminate       ends it                                                        from anybody
@@ -42,7 +43,6 @@ namespace tactus::inline v0 {
 
 class actor_world;
 struct actor_type;
-struct cell_body;
 struct cell_extras;
 
 enum class cell_phase : std::uint8_t { starting, alive, restarting, terminating, ended };
@@ -81,10 +81,10 @@ public:
     };
     static constexpr unsigned phase_shift = 24;
 
-    cell(mailbox_index parent, cell_body* body, std::uint32_t bits) noexcept : flags_(bits) {
+    cell(mailbox_index parent, std::uint32_t bits) noexcept : flags_(bits) {
         kind = system_kind::supervise;
         subject.write(parent);
-        data.write(body);
+        data.write(nullptr);
     }
     cell(const cell&) = delete;
     cell& operator=(const cell&) = delete;
@@ -118,7 +118,11 @@ public:
     [[nodiscard]] bool is(std::uint32_t bit) const noexcept { return (flags() & bit) != 0; }
 
     [[nodiscard]] mailbox_index parent() const noexcept { return subject.read(); }
-    [[nodiscard]] cell_body* body() const noexcept { return static_cast<cell_body*>(data.read()); }
+    /// What few actors have, made when first needed. Null: not yet.
+    [[nodiscard]] cell_extras* extras() const noexcept {
+        return static_cast<cell_extras*>(data.read());
+    }
+    void set_extras(cell_extras* x) noexcept { data.write(x); }
 
     /// Takes note that the node has come; what it was told.
     [[nodiscard]] std::uint32_t take_orders() noexcept;

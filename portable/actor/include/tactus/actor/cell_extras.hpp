@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cell body: the instance of an actor, and what few actors have (extras), made when first needed.
+// Cell extras: what few actors have, made when first needed.
 //
-// Owner only: the actor's turn, except `reported`. It is freed by who gives the slot back: the
-// parent may look at it until then.
+// Owner only: the actor's turn, except `reported`. They are freed by who gives the slot back: the
+// parent may look at them until then.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +20,6 @@
 #include <tactus/mailbox/user_queue.hpp>
 
 namespace tactus::inline v0 {
-
-struct cell_body {
-    cell_extras* extras = nullptr;
-
-    /// The instance follows, as its type wants to be aligned.
-    [[nodiscard]] static constexpr std::size_t offset(std::size_t alignment) noexcept {
-        return alignment > sizeof(cell_body) ? alignment : sizeof(cell_body);
-    }
-    [[nodiscard]] static std::size_t size_for(const actor_type& type) noexcept {
-        return offset(type.alignment) + type.size;
-    }
-    [[nodiscard]] static std::size_t alignment_for(const actor_type& type) noexcept {
-        return type.alignment > alignof(cell_body) ? type.alignment : alignof(cell_body);
-    }
-    [[nodiscard]] void* instance(std::size_t alignment) noexcept {
-        return reinterpret_cast<std::byte*>(this) + offset(alignment);
-    }
-};
 
 /// A watch on its way: sent to whom it watches, kept there, and sent back when that one has ended.
 /// It is freed there when it is not wanted any more, here when it came back: once.
@@ -70,7 +52,6 @@ struct cell_coroutines final : coroutine_set {
 };
 
 struct cell_extras {
-    actor_maker* maker = nullptr;
     std::optional<cell_coroutines> coroutines;
     // Why it failed, for its parent: written before it reports, and taken by the parent.
     cause_ref reported;
