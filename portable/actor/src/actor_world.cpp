@@ -103,7 +103,6 @@ void actor_world::free_extras(cell& c) noexcept {
     cell_extras* x = c.extras();
     if (x == nullptr)
         return;
-    c.set_extras(nullptr);
     if (x->failed_message != nullptr)
         kernel_->dispose_kept(*x->failed_message);
     while (envelope* e = x->stash.pop())
@@ -118,8 +117,10 @@ void actor_world::free_extras(cell& c) noexcept {
     }
     while (watch_record* r = x->watching) {
         x->watching = r->next;
-        memory_.release(r, sizeof *r, alignof(watch_record));
+        free_record(*r);
     }
+    forget_functions(c);
+    c.set_extras(nullptr);
     x->~cell_extras();
     memory_.release(x, sizeof *x, alignof(cell_extras));
 }
@@ -337,7 +338,7 @@ void actor_world::system_dead_letter(mailbox_index, system_message& message) noe
         break;
     case system_kind::death_watch_notification: {
         auto& e = static_cast<watch_entry&>(message);
-        memory_.release(&e, sizeof e, alignof(watch_entry));
+        free_entry(e);
         break;
     }
     case system_kind::recreate:
@@ -369,6 +370,8 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
     watch_entry* watchers = x != nullptr ? std::exchange(x->watchers, nullptr) : nullptr;
     const mailbox_index parent = c.parent();
     const std::uint32_t bits = c.flags();
+    // PK-TYP: its parent is told why, if it failed and was not forgiven.
+    const cause_ref why = (bits & cell::failed) != 0 && x != nullptr ? x->cause : cause_ref{};
     c.subject.write(who);  // for its parent
     if (!stream_.is_empty()) {
         stream_.forget(who);
@@ -397,6 +400,8 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
     }
     while (in_order != nullptr) {
         watch_entry* next = in_order->next_watcher;
+        if (in_order->watcher == parent)
+            in_order->why = why;
         notify(*in_order);
         in_order = next;
     }

@@ -28,6 +28,12 @@ handled actor_world::failed(cell& c, cause_ref why) noexcept {
     return handled::failed(text);
 }
 
+void actor_world::fail(turn& t, const failure& why) noexcept {
+    cell& c = cell::of(t.place());
+    (void)failed(c, failure_kind::returned, why);
+    c.tell(*kernel_, t.place(), cell::told_fail);
+}
+
 void actor_world::note_failed_message(turn& t, cell& c, envelope& e) noexcept {
     const auto& type = static_cast<const actor_type&>(*t.place().acts());
     cell_extras* x = c.extras();
@@ -84,7 +90,49 @@ void actor_world::destroy_instance(const self& s) noexcept {
     if (!s.c.is(cell::has_instance))
         return;
     s.c.clear(cell::has_instance);
+    forget_functions(s.c);
     s.type().destruct(s.instance());
+}
+
+void actor_world::forget_functions(cell& c) noexcept {
+    cell_extras* x = c.extras();
+    if (x == nullptr)
+        return;
+    while (instance_function* f = x->adapters) {
+        x->adapters = f->next;
+        f->release(memory_);
+    }
+    while (instance_function* f = x->becomes) {
+        x->becomes = f->next;
+        f->release(memory_);
+    }
+    while (instance_function* f = x->left) {
+        x->left = f->next;
+        f->release(memory_);
+    }
+    if (x->receive_timeout == duration::max())
+        c.clear(cell::special);
+}
+
+void actor_world::leave(cell_extras& x, instance_function& f) noexcept {
+    if (!f.runs) {
+        f.release(memory_);
+        return;
+    }
+    f.next = x.left;
+    x.left = &f;
+}
+
+void actor_world::forget_left(cell& c) noexcept {
+    for (instance_function** at = &c.extras()->left; *at != nullptr;) {
+        instance_function* f = *at;
+        if (f->runs) {
+            at = &f->next;
+            continue;
+        }
+        *at = f->next;
+        f->release(memory_);
+    }
 }
 
 void actor_world::destroy(slot& place) noexcept {
@@ -93,6 +141,7 @@ void actor_world::destroy(slot& place) noexcept {
         return;
     c.clear(cell::has_instance);
     static_cast<const actor_type&>(*place.acts()).destruct(instance_of(place));
+    // What belongs to it goes with its extras.
 }
 
 // ---- what it is told
@@ -140,6 +189,8 @@ handled actor_world::look_at_orders(turn& t, const self& s) noexcept {
         be_resumed(t, s);
     if ((told & cell::told_reports) != 0)
         result = look_at_reports(t, s);
+    if ((told & cell::told_fail) != 0 && s.c.phase() < cell_phase::terminating)
+        result = handled::failed(failure("failure"));
     if ((told & cell::told_terminate) != 0)
         be_terminated(t, s);
     return result;

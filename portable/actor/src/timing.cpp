@@ -97,12 +97,7 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     }
     if (inner == nullptr)
         return handled::ok();
-    // Handled as if it had come itself: a stash keeps it, a failure is its.
-    inner->sender.write(me);
-    t.set_sender(me);
-    const handled result = s.type().receive(t, s.place.user_state(), *inner);
-    if (!t.take_keeps())
-        kernel_->dispose_kept(*inner);
+    const handled result = receive_inner(t, s, *inner, me);
     // Fixed delay: counted from here, unless it was cancelled or replaced meanwhile.
     for (actor_timer* same = s.c.extras()->timers; same != nullptr; same = same->next) {
         if (same->key == key && same->handle == due.which) {
@@ -114,7 +109,7 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
             break;
         }
     }
-    return result.what() == handled::kind::kept ? handled::ok() : result;
+    return result;
 }
 
 // ---- receive timeout
@@ -136,7 +131,8 @@ void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
     x->receive_timer.reset();
     x->receive_timeout = after;
     if (off) {
-        c.clear(cell::special);
+        if (x->becomes == nullptr)
+            c.clear(cell::special);
         return;
     }
     c.set(cell::special);
@@ -145,11 +141,14 @@ void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
 }
 
 void actor_world::note_activity(turn& t, cell& c, const envelope& e) noexcept {
+    cell_extras* x = c.extras();
+    if (x->receive_timeout == duration::max())
+        return;
     const message_type* type = e.type.read();
     // PK-RTO-4: nor does the question who it is.
     if (type != &message_type_of<timer_due> && type != &message_type_of<identify> &&
         !type->keeps_receive_timeout)
-        c.extras()->active_at = t.now();
+        x->active_at = t.now();
 }
 
 handled actor_world::receive_idle(turn& t, const self& s) noexcept {

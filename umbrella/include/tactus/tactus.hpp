@@ -29,11 +29,13 @@
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/event_type.hpp>
 #include <tactus/actor/failure_cause.hpp>
+#include <tactus/actor/held_message.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/one_shot_signal.hpp>
 #include <tactus/actor/props.hpp>
+#include <tactus/actor/protocol_context.hpp>
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/actor/system_events.hpp>

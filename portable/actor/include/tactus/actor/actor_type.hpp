@@ -59,6 +59,7 @@ struct actor_type : behaviour {
                            envelope* message) noexcept = nullptr;
     handled (*post_restart)(cell& c, void* instance, const failure_cause& why) noexcept = nullptr;
     handled (*on_terminated)(cell& c, void* instance, const terminated& t) noexcept = nullptr;
+    handled (*on_child_failed)(cell& c, void* instance, const child_failed& t) noexcept = nullptr;
     handled (*on_receive_timeout)(cell& c, void* instance,
                                   const receive_timeout& t) noexcept = nullptr;
     /// The strategy for its children, and what its decider says.

@@ -138,7 +138,8 @@ public:
 
     // ---- in the turn of the actor
 
-    void watch(turn& t, mailbox_index who) noexcept;
+    /// `with`: what it is told instead of `terminated`; the world's from now on.
+    void watch(turn& t, mailbox_index who, held_message* with = nullptr) noexcept;
     void unwatch(turn& t, mailbox_index who) noexcept;
     /// Ends the actor whose turn it is, when that is over.
     void stop_self(turn& t) noexcept;
@@ -152,6 +153,8 @@ public:
     [[nodiscard]] handled failed(cell& c, failure_kind kind, const failure& why) noexcept {
         return failed(c, cause_ref::make(memory_, kind, why));
     }
+    /// SV-3: the actor has failed, when what it is doing is done.
+    void fail(turn& t, const failure& why) noexcept;
     /// ST-1, ST-2: puts the message being handled aside; a failure when there is no room for it,
     /// and then it is a dead letter (stash_overflow).
     [[nodiscard]] std::expected<void, failure> stash(turn& t) noexcept;
@@ -172,10 +175,22 @@ public:
 
     /// AC-2: the coroutines of the actor; null when there is no memory.
     [[nodiscard]] coroutine_set* coroutines_of(turn& t, cell& c) noexcept;
+    /// A coroutine that no message waits for. It fails the actor when it cannot be started.
+    template <class Call>
+    void start_beside(turn& t, Call&& call) noexcept {
+        cell& c = cell::of(t.place());
+        coroutine_set* set = coroutines_of(t, c);
+        if (set == nullptr || !set->start_handler(std::forward<Call>(call)).is_ok())
+            fail(t, failure(no_frame_memory));
+    }
     /// User messages wait from now on, until the coroutine has ended.
     void await_coroutine(turn& t, cell& c) noexcept;
     /// The end of a handler's coroutine; `what` is its envelope.
     static void coroutine_ended(coroutine_set& of, void* what, coroutine_end how) noexcept;
+    /// A function of the instance is not wanted any more; it may be running.
+    void leave(cell_extras& x, instance_function& f) noexcept;
+    /// Frees those that ran when they were left, and do not any more.
+    void forget_left(cell& c) noexcept;
     [[nodiscard]] timer_service* timers() const noexcept { return timers_; }
 
     /// Keeps the message for pre_restart, if the actor has one.
@@ -245,6 +260,7 @@ private:
     // Life.
     [[nodiscard]] handled create(const self& s, failure_kind as) noexcept;
     void destroy_instance(const self& s) noexcept;
+    void forget_functions(cell& c) noexcept;
     void destroy_coroutines(const self& s) noexcept;
     [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;
     [[nodiscard]] handled look_at_reports(turn& t, const self& s) noexcept;
@@ -272,6 +288,8 @@ private:
     [[nodiscard]] slot* find_child(const self& s, mailbox_index who) noexcept;
 
     // Watch.
+    void free_record(watch_record& r) noexcept;
+    void free_entry(watch_entry& e) noexcept;
     void be_watched(const self& s, watch_entry& e) noexcept;
     void be_unwatched(const self& s, mailbox_index watcher) noexcept;
     void be_notified(turn& t, const self& s, watch_entry& e) noexcept;
@@ -283,7 +301,10 @@ private:
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
     void unstash(const self& s) noexcept;
 
-    [[nodiscard]] handled receive_terminated(const self& s, const terminated& m) noexcept;
+    [[nodiscard]] handled receive_terminated(turn& t, const self& s, const terminated& m) noexcept;
+    /// A message that another one stands for.
+    [[nodiscard]] handled receive_inner(turn& t, const self& s, envelope& inner,
+                                        mailbox_index sender) noexcept;
 
     memory_source& memory_;
     world_events* events_;

@@ -66,6 +66,7 @@ public:
         reported = 1U << 5U,  // linked to the parent
         report_failed = 1U << 6U,
         report_ended = 1U << 7U,
+        told_fail = 1U << 8U,  // by itself: context().fail
         // its own
         holds = 1U << 10U,
         failed = 1U << 11U,

@@ -16,6 +16,7 @@
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/coroutine_set.hpp>
 #include <tactus/actor/failure_cause.hpp>
+#include <tactus/actor/held_message.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/mailbox/user_queue.hpp>
 
@@ -27,13 +28,43 @@ struct watch_entry : system_message {
     watch_entry* next_watcher = nullptr;
     mailbox_index watcher;
     mailbox_index watched;
+    cause_ref why;  // it was a child of the watcher, and failed
 };
 
 /// An actor that is watched by this one.
 struct watch_record {
     watch_record* next = nullptr;
     mailbox_index who;
-    bool notified = false;  // `terminated` is in the mailbox
+    bool notified = false;         // `terminated` is in the mailbox
+    held_message* with = nullptr;  // what it is told instead
+    cause_ref why;                 // see watch_entry
+};
+
+/// A function that belongs to the instance: a message adapter, or what it became.
+class instance_function {
+public:
+    instance_function(const instance_function&) = delete;
+    instance_function& operator=(const instance_function&) = delete;
+    virtual void release(memory_source& memory) noexcept = 0;
+
+    instance_function* next = nullptr;
+    bool runs = false;
+
+protected:
+    instance_function() = default;
+    ~instance_function() = default;
+};
+/// Makes a message of the actor's protocol of another one; see protocol_context.
+class message_adapter : public instance_function {
+public:
+    explicit message_adapter(const message_type& from) noexcept : takes(from) {}
+    /// In the actor's turn; `made` is null when there is no envelope.
+    [[nodiscard]] virtual handled adapt(turn& t, cell& c, envelope& from,
+                                        envelope*& made) noexcept = 0;
+    const message_type& takes;
+
+protected:
+    ~message_adapter() = default;
 };
 
 /// How often a child was restarted.
@@ -72,6 +103,10 @@ struct cell_extras {
     // Watch.
     watch_record* watching = nullptr;
     watch_entry* watchers = nullptr;  // the latest first
+    // The instance's.
+    instance_function* adapters = nullptr;  // all are message_adapter; the latest first
+    instance_function* becomes = nullptr;   // how it behaves now, above what it did before
+    instance_function* left = nullptr;      // replaced while they run: freed afterwards
 };
 
 }  // namespace tactus::inline v0
