@@ -120,6 +120,12 @@ void actor_world::free_extras(cell& c) noexcept {
         free_record(*r);
     }
     forget_functions(c);
+    if (cell_coroutines* own = x->coroutines; own != nullptr) {
+        own->~cell_coroutines();
+        memory_.release(own, sizeof *own, alignof(cell_coroutines));
+    }
+    if (x->idle != nullptr)
+        memory_.release(x->idle, sizeof *x->idle, alignof(idle_watch));
     c.set_extras(nullptr);
     x->~cell_extras();
     memory_.release(x, sizeof *x, alignof(cell_extras));

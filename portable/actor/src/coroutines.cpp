@@ -5,6 +5,8 @@
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/ask_source.hpp>
 
+#include <new>
+
 namespace tactus::inline v0 {
 
 const char* name_of(ask_fault what) noexcept {
@@ -18,9 +20,11 @@ coroutine_set* actor_world::coroutines_of(turn& t, cell& c) noexcept {
     cell_extras* x = extras_of(c);
     if (x == nullptr)
         return nullptr;
-    if (!x->coroutines)
-        x->coroutines.emplace(t.self(), memory_, *this, c);
-    return &*x->coroutines;
+    if (x->coroutines == nullptr) {
+        if (void* block = memory_.allocate(sizeof(cell_coroutines), alignof(cell_coroutines)))
+            x->coroutines = ::new (block) cell_coroutines(t.self(), memory_, *this, c);
+    }
+    return x->coroutines;
 }
 
 void actor_world::await_coroutine(turn& t, cell& c) noexcept {
@@ -39,7 +43,7 @@ void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end) 
 }
 
 void actor_world::destroy_coroutines(const self& s) noexcept {
-    if (cell_extras* x = s.c.extras(); x != nullptr && x->coroutines)
+    if (cell_extras* x = s.c.extras(); x != nullptr && x->coroutines != nullptr)
         x->coroutines->destroy_all();
 }
 

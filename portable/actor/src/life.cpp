@@ -110,7 +110,7 @@ void actor_world::forget_functions(cell& c) noexcept {
         x->left = f->next;
         f->release(memory_);
     }
-    if (x->receive_timeout == duration::max())
+    if (x->idle == nullptr)
         c.clear(cell::special);
 }
 
@@ -367,8 +367,8 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     }
     end_failure(s);
     // PK-SUP-14: what was set before the failure still is.
-    if (cell_extras* kept = s.c.extras(); kept->receive_timeout != duration::max())
-        set_receive_timeout(t, kept->receive_timeout);
+    if (const idle_watch* idle = s.c.extras()->idle; idle != nullptr)
+        set_receive_timeout(t, idle->after);
 }
 
 // ---- ending

@@ -32,7 +32,7 @@ public:
     }
     void on(const quote& q) {
         journal().add(q.value);
-        journal().add(sender() == expected_sender ? 1 : 0);
+        journal().add(sender() && sender() == expected_sender ? 1 : 0);
         if (q.value == 13)
             context().fail(failure(13));
     }

@@ -129,18 +129,15 @@ TEST(watch_with, C_STA_8_its_message_may_be_stashed) {
 
 // C-DW-12: the same again is nothing new.
 TEST(watch_with, C_DW_12_the_same_again_is_nothing) {
-    pair p;
-    p.watch(5);
-    p.watch(5);
-    p.end_victim();
-    EXPECT_TRUE(journal().is({5}));
-    pair q;
-    q.watch(0);
-    q.watch(0);
-    q.end_victim();
-    EXPECT_TRUE(journal().is({-7}));
-    q.rig.end();
-    journal().clear();
+    for (const int number : {5, 0}) {
+        pair p;
+        p.watch(number);
+        p.watch(number);
+        p.end_victim();
+        EXPECT_TRUE(journal().is({number != 0 ? number : -7}));
+        p.rig.end();
+        journal().clear();
+    }
 }
 
 // C-DW-13: after unwatch the last message is the one.

@@ -297,7 +297,7 @@ private:
     void unwatch_all(turn& t, const self& s) noexcept;
     [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
     [[nodiscard]] handled receive_idle(turn& t, const self& s) noexcept;
-    void arm_receive_timeout(turn& t, cell_extras& x, duration after) noexcept;
+    void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
     void unstash(const self& s) noexcept;
 

@@ -8,8 +8,8 @@
 //
 // A handler takes the context and a message, and returns nothing, or what comes next: `same`,
 // `stopped`, `unhandled`, or another behavior of the same protocol (which is what ctx.become says,
-// too). Handlers for `terminated` and `child_failed` may be among them. A restart begins with a copy
-// of the first behavior: functions can be copied. An actor that is a class may become a behavior,
+// too). Handlers for `terminated` and `child_failed` may be among them. A restart begins with a
+// copy of the first behavior: functions can be copied. An actor that is a class may become one,
 // too, until it says unbecome or is restarted.
 #pragma once
 
@@ -322,7 +322,7 @@ void protocol_context<Ms...>::unbecome() noexcept {
     instance_function* f = x->becomes;
     x->becomes = f->next;
     world().leave(*x, *f);
-    if (x->becomes == nullptr && x->receive_timeout == duration::max())
+    if (x->becomes == nullptr && x->idle == nullptr)
         cell::of(in().place()).clear(cell::special);
 }
 

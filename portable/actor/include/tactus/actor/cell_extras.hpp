@@ -82,8 +82,16 @@ struct cell_coroutines final : coroutine_set {
     cell& c;
 };
 
+/// A receive timeout that is on.
+struct idle_watch {
+    duration after;
+    std::optional<timer_handle> timer;  // armed
+    timer_target target;
+    instant active_at;  // when the last message came that counts
+};
+
 struct cell_extras {
-    std::optional<cell_coroutines> coroutines;
+    cell_coroutines* coroutines = nullptr;
     // Why it failed, for its parent: written before it reports, and taken by the parent.
     cause_ref reported;
     // Of the failure being dealt with.
@@ -96,10 +104,7 @@ struct cell_extras {
     // Stash, the oldest first; timers; receive timeout.
     envelope_list stash;
     actor_timer* timers = nullptr;
-    duration receive_timeout = duration::max();  // max: none
-    std::optional<timer_handle> receive_timer;   // armed
-    timer_target receive_target;
-    instant active_at;  // when the last message came that counts
+    idle_watch* idle = nullptr;  // null: none
     // Watch.
     watch_record* watching = nullptr;
     watch_entry* watchers = nullptr;  // the latest first

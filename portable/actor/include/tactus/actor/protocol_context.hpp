@@ -5,7 +5,7 @@
 //
 //   message_adapter<M>(f)     who answers with an M tells it to the reference; f makes it one of
 //                             the protocol, in the actor's turn
-//   pipe_to_self(task, f)     what the task gives, made one of the protocol by f, comes as a message
+//   pipe_to_self(task, f)     what the task gives, made one of the protocol by f, is told to it
 //   ask<R>(..., f)            the same of a question; nothing waits
 //   become(behavior)          from the next message on; unbecome() returns to what was before
 //
