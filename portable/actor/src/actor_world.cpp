@@ -148,6 +148,9 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
         const std::uint32_t named = wanted.name.empty() ? 0U : std::uint32_t{cell::is_named};
         ::new (s.user_state()) cell(above, bits | named);
         detail::actor_place(s, *wanted.type).begin(wanted.maker, *block);
+        // For people: 0 is nobody.
+        s.tag.store(parent != nullptr ? slots.number_of(*parent) + 1 : 0,
+                    std::memory_order_relaxed);
         if (parent != nullptr)
             link_child(slots, cell::of(*parent), s);
         if (!wanted.name.empty())
@@ -272,26 +275,6 @@ mailbox_index actor_world::find(std::string_view path) noexcept {
         path.remove_prefix(end);
     }
     return at;
-}
-
-void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
-    // Upwards first: a path is as deep as the tree.
-    char name[name_size_max];
-    mailbox_index parent;
-    const std::size_t size = names_.name_of(who, name, parent);
-    if (size == 0) {
-        to.write("tactus://");
-        to.write(name_);
-        if (who == root_)
-            return;
-        // Without a name: by its reference.
-        text_buffer<32> reference;
-        to.write(reference.add("/$").add(who.slot_number()).add(".").add(who.generation).view());
-        return;
-    }
-    write_path(parent, to);
-    to.write("/");
-    to.write({name, size});
 }
 
 mailbox_index actor_world::child_named(turn& t, std::string_view name) noexcept {

@@ -29,7 +29,19 @@ coroutine_set* actor_world::coroutines_of(turn& t, cell& c) noexcept {
 
 void actor_world::await_coroutine(turn& t, cell& c) noexcept {
     c.set(cell::awaits);
+    note_wait(c);
     (void)kernel_->suspend(t.self(), suspension::await);
+}
+
+void actor_world::note_wait(cell& c) noexcept {
+    c.set_wait(static_cast<std::uint32_t>(c.extras()->coroutines->waits_for()));
+}
+
+handled actor_world::resume_coroutine(cell& c, system_message& continuation) noexcept {
+    const handled result = c.extras()->coroutines->resume(continuation);
+    if (c.is(cell::awaits))
+        note_wait(c);
+    return result;
 }
 
 void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end) noexcept {

@@ -166,7 +166,7 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
         w.be_watched(s, static_cast<watch_entry&>(m));
         break;
     case system_kind::continuation:
-        return c.extras()->coroutines->resume(m);
+        return w.resume_coroutine(c, m);
     case system_kind::unwatch:
         w.be_unwatched(s, m.subject.read());
         break;

@@ -112,6 +112,43 @@ TEST(pipe_to_self, C_ASK_11_what_the_function_throws_fails_the_actor) {
     EXPECT_EQ(t.rig.said.decision_count, 1u);
 }
 
+namespace {
+
+/// Starts one beside itself while it runs.
+class two_waits : public actor<int> {
+public:
+    task<> on(int v) {
+        if (v >= 100) {
+            journal().add(v);
+            co_return;
+        }
+        context().pipe_to_self(after(context(), v), [](int w) { return w + 100; });
+        const bool passed = co_await context().delay(ms(3));
+        journal().add(passed ? v : -1);
+    }
+
+private:
+    static task<int> after(protocol_context<int> ctx, int time_ms) {
+        const bool passed = co_await ctx.delay(ms(time_ms));
+        co_return passed ? time_ms : 0;
+    }
+};
+
+}  // namespace
+
+// AC-2, AC-5: a coroutine may start another beside itself.
+TEST(pipe_to_self, AC_2_from_within_a_coroutine) {
+    world_rig rig;
+    const auto a = rig.spawn<two_waits>("a");
+    a.tell(1);
+    a.tell(5);
+    rig.run();
+    rig.pass(20);
+    EXPECT_TRUE(journal().is({1, 5, 101, 105}));
+    rig.end();
+    journal().clear();
+}
+
 // PK-TYP: with the actor the wait ends; nothing comes.
 TEST(pipe_to_self, a_stop_ends_the_wait) {
     two t;

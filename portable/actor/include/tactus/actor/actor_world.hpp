@@ -66,7 +66,7 @@ protected:
     ~world_events() = default;
 };
 
-class actor_world final : public kernel_events {
+class actor_world final : public kernel_events, private actor_notes {
 public:
     struct options {
         memory_source* memory = nullptr;  // bodies, names, watches
@@ -114,7 +114,10 @@ public:
     }
     /// Names nothing: there is none. "/user/a/b", "user/a/b" or "tactus://name/user/a/b".
     [[nodiscard]] mailbox_index find(std::string_view path) noexcept;
+    /// Those without a name are known by their reference: `$slot.generation`.
     void write_path(mailbox_index who, text_sink& to) noexcept;
+    /// EV-5: dispatchers, and actors with their state, queues, and what each waits for.
+    void dump(text_sink& to, dump_options o = {}) noexcept;
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     [[nodiscard]] actor_scheduler& kernel() const noexcept { return *kernel_; }
     [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
@@ -231,6 +234,11 @@ private:
     void actor_failed(mailbox_index who, const failure& why) noexcept override;
     void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override;
 
+    // actor_notes
+    [[nodiscard]] std::string_view path_of(mailbox_index who,
+                                           std::span<char> room) noexcept override;
+    [[nodiscard]] std::string_view waits_for(slot& s) noexcept override;
+
     /// The actor whose turn it is.
     struct self {
         actor_world& world;
@@ -262,6 +270,8 @@ private:
     void destroy_instance(const self& s) noexcept;
     void forget_functions(cell& c) noexcept;
     void destroy_coroutines(const self& s) noexcept;
+    [[nodiscard]] handled resume_coroutine(cell& c, system_message& continuation) noexcept;
+    static void note_wait(cell& c) noexcept;
     [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;
     [[nodiscard]] handled look_at_reports(turn& t, const self& s) noexcept;
     void child_ended(turn& t, const self& s, slot& child) noexcept;

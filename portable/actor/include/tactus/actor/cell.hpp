@@ -80,6 +80,7 @@ public:
         is_named = 1U << 18U,
         awaits = 1U << 19U,  // its own: user messages wait for a coroutine
     };
+    static constexpr unsigned wait_shift = 20;  // see waits_for: three bits
     static constexpr unsigned phase_shift = 24;
 
     cell(mailbox_index parent, std::uint32_t bits) noexcept : flags_(bits) {
@@ -116,6 +117,14 @@ public:
     void set_phase(cell_phase to) noexcept;
     void set(std::uint32_t bits) noexcept { flags_.fetch_or(bits, std::memory_order_relaxed); }
     void clear(std::uint32_t bits) noexcept { flags_.fetch_and(~bits, std::memory_order_relaxed); }
+    /// What its coroutine waits for while it `awaits`: a number of the layer above.
+    void set_wait(std::uint32_t what) noexcept {
+        clear(7U << wait_shift);
+        set(what << wait_shift);
+    }
+    [[nodiscard]] static std::uint32_t waits_for(std::uint32_t flags) noexcept {
+        return (flags >> wait_shift) & 7U;
+    }
     [[nodiscard]] bool is(std::uint32_t bit) const noexcept { return (flags() & bit) != 0; }
 
     [[nodiscard]] mailbox_index parent() const noexcept { return subject.read(); }
