@@ -171,8 +171,7 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
         w.be_unwatched(s, m.subject.read());
         break;
     case system_kind::death_watch_notification:
-        w.be_notified(t, s, static_cast<watch_entry&>(m));
-        break;
+        return w.be_notified(t, s, static_cast<watch_entry&>(m));
     default:
         break;
     }

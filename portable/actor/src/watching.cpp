@@ -130,7 +130,7 @@ void actor_world::notify(watch_entry& e) noexcept {
     (void)kernel_->send_system(e.watcher, e);
 }
 
-void actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
+handled actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
     const mailbox_index who = e.watched;
     cause_ref why = std::move(e.why);
     free_entry(e);
@@ -139,11 +139,14 @@ void actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
         if (r->who == who && !r->notified) {
             r->notified = true;
             r->why = std::move(why);
-            // Behind what the ended actor sent before.
-            kernel_->tell_from(t.on(), s.index(), terminated{any_ref(who)}, {.sender = who});
-            return;
+            // Behind what the ended actor sent before; without room at once, but never not at all.
+            const terminated m{any_ref(who)};
+            const sent queued =
+                actor_scheduler::try_tell(s.index(), terminated(m), {.sender = who});
+            return queued == sent::accepted ? handled::ok() : receive_terminated(t, s, m);
         }
     }
+    return handled::ok();
 }
 
 handled actor_world::receive_terminated(turn& t, const self& s, const terminated& m) noexcept {

@@ -302,7 +302,7 @@ private:
     void free_entry(watch_entry& e) noexcept;
     void be_watched(const self& s, watch_entry& e) noexcept;
     void be_unwatched(const self& s, mailbox_index watcher) noexcept;
-    void be_notified(turn& t, const self& s, watch_entry& e) noexcept;
+    [[nodiscard]] handled be_notified(turn& t, const self& s, watch_entry& e) noexcept;
     void notify(watch_entry& e) noexcept;
     void unwatch_all(turn& t, const self& s) noexcept;
     [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
