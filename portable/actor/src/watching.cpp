@@ -8,6 +8,7 @@
 
 #include <tactus/actor/actor_world.hpp>
 
+#include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/system_events.hpp>
 
@@ -21,6 +22,8 @@ void actor_world::watch(turn& t, mailbox_index who) noexcept {
     cell_extras* x = who.valid() && who != me ? extras_of(c) : nullptr;
     if (x == nullptr)
         return;
+    if (effect_recorder* recorder = recording(c))
+        recorder->watched(t, who);
     for (const watch_record* r = x->watching; r != nullptr; r = r->next) {
         if (r->who == who)
             return;
@@ -47,6 +50,12 @@ void actor_world::watch(turn& t, mailbox_index who) noexcept {
 }
 
 void actor_world::unwatch(turn& t, mailbox_index who) noexcept {
+    if (effect_recorder* recorder = recording(cell::of(t.place())))
+        recorder->unwatched(t, who);
+    forget_watch(t, who);
+}
+
+void actor_world::forget_watch(turn& t, mailbox_index who) noexcept {
     cell_extras* x = cell::of(t.place()).body()->extras;
     if (x == nullptr)
         return;
@@ -68,7 +77,7 @@ void actor_world::unwatch(turn& t, mailbox_index who) noexcept {
 void actor_world::unwatch_all(turn& t, const self& s) noexcept {
     cell_extras* x = s.c.body()->extras;
     while (x != nullptr && x->watching != nullptr)
-        unwatch(t, x->watching->who);
+        forget_watch(t, x->watching->who);
 }
 
 void actor_world::be_watched(const self& s, watch_entry& e) noexcept {
