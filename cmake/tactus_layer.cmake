@@ -5,7 +5,8 @@
 #
 # PORTABLE layers build without exceptions, and on bare metal without RTTI; host libraries keep it, since a vtable
 # without type information breaks users who ask for it (ADR 0007). ROOTS adds include roots beside include/ (the
-# port's platform folder). APART: installed, but no part of the umbrella. Every call is also recorded, so that docs/ARCHITECTURE.md can be rendered from the build.
+# port's platform folder). APART: installed, but no part of the umbrella. Every call is also recorded, so that
+# docs/ARCHITECTURE.md can be rendered from the build.
 function(tactus_layer name)
   cmake_parse_arguments(arg "PORTABLE;APART" "" "DEPENDS;SOURCES;ROOTS" ${ARGN})
   set(target tactus_${name})

@@ -159,6 +159,10 @@ public:
     [[nodiscard]] bool handles_terminated() const noexcept {
         return table_ != nullptr && table_->on_terminated != nullptr;
     }
+    /// Made of functions of the same types, whatever they captured.
+    [[nodiscard]] bool has_functions_of(const behavior& other) const noexcept {
+        return table_ == other.table_;
+    }
     /// Requires: it has handlers.
     template <class M>
     detail::next_step call(behavior_context<Ms...>& ctx, M& message) {
@@ -237,6 +241,8 @@ public:
         return handled::ok();
     }
     void become(behavior<Ms...> next) { next_.emplace(std::move(next)); }
+    /// What handles the next message.
+    [[nodiscard]] const behavior<Ms...>& current() const noexcept { return now_; }
     static constexpr bool wants_message = true;
 
 private:
