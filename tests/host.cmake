@@ -157,6 +157,14 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ
           $<TARGET_FILE:dispatcher_tables> ${part})
     endforeach()
   endif()
+  add_executable(testing_code documents/testing_code.cpp)
+  target_link_libraries(testing_code PRIVATE tactus_build_flags tactus::test_kit)
+  add_test(NAME "documents: the code of testing.md runs without a framework (TK-1)"
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "the page's code works"
+      $<TARGET_FILE:testing_code>)
+  add_executable(testing_gtest documents/testing_gtest.cpp)
+  target_link_libraries(testing_gtest PRIVATE tactus_build_flags tactus::test_kit GTest::gtest_main)
+  add_test(NAME "documents: the code of testing.md runs with GoogleTest (TK-1)" COMMAND testing_gtest)
   add_executable(coroutine_code documents/coroutine_code.cpp)
   target_link_libraries(coroutine_code PRIVATE tactus_build_flags tactus::runtime)
   add_test(NAME "documents: the code of coroutines.md runs (AC-2)"

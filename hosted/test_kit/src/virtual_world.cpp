@@ -26,8 +26,12 @@ virtual_world::virtual_world(options o)
               .name = how_.name,
               .guardian_strategy = how_.guardian_strategy,
               .timers = &timers_}),
-      kernel_(
-          memory_.fill({.time = &time_, .timers = &timers_, .events = &world_, .above = &world_})),
+      // One message per run: whoever waits for something looks after each.
+      kernel_(memory_.fill({.time = &time_,
+                            .timers = &timers_,
+                            .throughput = 1,
+                            .events = &world_,
+                            .above = &world_})),
       ticks_(kernel_) {
     world_.set_recorder(how_.recorder);
     world_.begin(kernel_);

@@ -6,7 +6,7 @@
 // Nothing happens but in run_until and what calls it, so a test sees the same every time. Time goes
 // from deadline to deadline: whoever is due runs at its time, in the order of the wheel, and whom
 // that makes ready runs before time goes on (PK-TST-1). A world that is never idle is told as a
-// failed expectation, after `runs_max` runs without time passing.
+// failed expectation, after `runs_max` runs, of one message each, without time passing.
 //
 // Thread safety: none; one thread has it.
 #pragma once
