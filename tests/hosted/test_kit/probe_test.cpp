@@ -79,6 +79,7 @@ TEST(probe, TK_1_expects_values_and_types) {
     auto ref = kit.spawn<player>("player");
     for (int i = 0; i < 3; ++i)
         ref.tell(ping{probe.ref()});
+    kit.run_until_idle();
     EXPECT_EQ(probe.expect(pong{1}), pong{1});
     EXPECT_EQ(probe.expect<pong>().number, 2);
     EXPECT_EQ(probe.receive(), pong{3});
@@ -314,6 +315,8 @@ TEST(probe, PK_TST_6_unread_messages_are_dead_letters) {
     watcher.send(probe.ref(), 1);
     watcher.send(probe.ref(), 2);
     probe.expect(1);
+    kit.run_until_idle();
+    EXPECT_TRUE(probe.has_messages());
     probe.stop();
     watcher.expect_terminated(probe.ref());
     const dead_letter lost = letters.expect<dead_letter>();

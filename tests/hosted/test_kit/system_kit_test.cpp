@@ -82,6 +82,19 @@ TEST(system_kit, TK_1_timeouts_in_real_time) {
     EXPECT_NE(text.find(") during expect while waiting for 1, waited "), std::string::npos) << text;
 }
 
+// TK-1: a probe that waits is woken by the message, not by its timeout.
+TEST(system_kit, TK_1_expecting_ends_with_the_message) {
+    test::system_kit kit("woken");
+    auto probe = kit.create_probe<int>();
+    auto ref = kit.spawn<slow>("slow", probe.ref(), 20ms);
+    const auto begin = std::chrono::steady_clock::now();
+    ref.tell(7);
+    probe.expect(7, 10s);
+    kit.system().stop(ref);
+    probe.expect_terminated(ref, 10s);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
 // C-TST-2: a message that is late, because its dispatcher was blocked, is found.
 TEST(system_kit, C_TST_2_late_messages_are_found) {
     test::system_kit kit("late");
