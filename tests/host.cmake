@@ -105,6 +105,23 @@ elseif(settled OR TACTUS_SANITIZE)
 endif()
 file(GLOB test_kit_tests CONFIGURE_DEPENDS hosted/test_kit/*_test.cpp)
 host_test(test_kit_tests SOURCES ${test_kit_tests} LINK tactus::test_kit)
+# TK-1: the test kit needs no framework; those there are report what it says.
+if(settled AND NOT TACTUS_SANITIZE)
+  find_path(tactus_catch2 catch2/catch.hpp)
+  foreach(framework IN ITEMS gtest catch2)
+    if(framework STREQUAL "catch2" AND NOT tactus_catch2)
+      message(STATUS "Catch2 is not installed: the test kit is tested with GoogleTest alone")
+      continue()
+    endif()
+    add_executable(failing_${framework} hosted/test_kit/failing_${framework}.cpp)
+    target_link_libraries(failing_${framework} PRIVATE tactus_build_flags tactus::test_kit)
+    add_test(NAME "test_kit: ${framework} reports what a probe says (TK-1)"
+      COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/refused.py --status 1
+        --saying "${framework}-1: timeout (3 s) during expect while waiting for 42, waited 3 s"
+        $<TARGET_FILE:failing_${framework}>)
+  endforeach()
+  target_link_libraries(failing_gtest PRIVATE GTest::gtest_main)
+endif()
 if(settled AND TACTUS_CONFIG)
   file(GLOB config_tests CONFIGURE_DEPENDS hosted/config/*_test.cpp)
   host_test(config_tests SOURCES ${config_tests} LINK tactus::config tactus::runtime)
