@@ -119,9 +119,18 @@ void bench::stopping_child(turn& t, mailbox_index child) noexcept {
         g->effects.emplace_back(
             stopped_child{which != nullptr ? which->name() : std::string(), any_ref(child)});
 }
-void bench::watched(turn& t, mailbox_index who) noexcept {
-    if (gate* g = gate_of(t.self()))
+void bench::watched(turn& t, mailbox_index who, const held_message* with) noexcept {
+    gate* g = gate_of(t.self());
+    if (g == nullptr)
+        return;
+    if (with == nullptr)
         g->effects.emplace_back(test::watched{any_ref(who)});
+    else
+        g->effects.emplace_back(watched_with{any_ref(who), with->type().name});
+}
+void bench::adapting(turn& t, const message_type& from) noexcept {
+    if (gate* g = gate_of(t.self()))
+        g->effects.emplace_back(message_adapter{from.name});
 }
 void bench::unwatched(turn& t, mailbox_index who) noexcept {
     if (gate* g = gate_of(t.self()))

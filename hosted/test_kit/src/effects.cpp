@@ -71,6 +71,12 @@ std::string describe(const stopped_child& e) {
 std::string describe(const watched& e) {
     return "watched " + describe(e.who);
 }
+std::string describe(const watched_with& e) {
+    return "watched " + describe(e.who) + " with a message" + of_type(e.type);
+}
+std::string describe(const message_adapter& e) {
+    return "made an adapter for messages" + of_type(e.from);
+}
 std::string describe(const unwatched& e) {
     return "unwatched " + describe(e.who);
 }

@@ -96,20 +96,22 @@ bool gate::run_one() {
 }
 
 void gate::signal(const terminated& m) {
-    perform([this, m](turn&, void* place) {
+    perform([this, m](turn& t, void* place) {
         cell& c = cell::at(place);
+        actor_world& world = in_.world().world();
         if (inner_.on_terminated == nullptr)
-            return in_.world().world().death_pact(c);
-        return inner_.on_terminated(c, c.body()->instance(inner_.alignment), m);
+            return world.death_pact(c);
+        return inner_.on_terminated(c, actor_world::instance_of(t.place()), m);
     });
 }
 
 void gate::signal(const receive_timeout& m) {
     if (inner_.on_receive_timeout == nullptr)
         fail("the actor has no handler for receive_timeout");
-    perform([this, m](turn&, void* place) {
+    perform([this, m](turn& t, void* place) {
         cell& c = cell::at(place);
-        return inner_.on_receive_timeout(c, c.body()->instance(inner_.alignment), m);
+        void* instance = actor_world::instance_of(t.place());
+        return inner_.on_receive_timeout(c, instance, m);
     });
 }
 
@@ -127,7 +129,7 @@ void* gate::instance() const {
     slot* place = in_.world().world().kernel().slots().find(who_.index());
     if (place == nullptr || !cell::of(*place).is(cell::has_instance))
         return nullptr;
-    return in_.world().world().instance_of(*place, cell::of(*place));
+    return actor_world::instance_of(*place);
 }
 
 }  // namespace tactus::inline v0::test

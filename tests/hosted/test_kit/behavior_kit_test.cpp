@@ -166,6 +166,34 @@ TEST(behavior_kit, C_TST_3_watching_is_an_effect) {
     EXPECT_FALSE(kit.has_effects());
 }
 
+// C-TST-3, DW-1: a watch with a message of the actor's own.
+TEST(behavior_kit, C_TST_3_watching_with_a_message) {
+    auto kit = test::behavior_kit_of<boss>();
+    auto other = kit.create_inbox<int>();
+    tell(kit, [&](actor_context c) { c.watch_with(other.ref(), std::string("gone")); });
+    kit.expect_effect(test::watched_with{other.ref(), test::type_name<std::string>()});
+    EXPECT_FALSE(kit.has_effects());
+}
+
+// C-TST-3, AC-5: an adapter is an effect; what it makes is handled when the test runs it.
+TEST(behavior_kit, C_TST_3_message_adapters) {
+    class adapting : public actor<std::string> {
+    public:
+        void pre_start() {
+            from = context().message_adapter<int>([](int n) { return std::to_string(n); });
+        }
+        void on(const std::string& text) { seen.push_back(text); }
+        actor_ref<int> from;
+        std::vector<std::string> seen;
+    };
+    auto kit = test::behavior_kit_of<adapting>();
+    kit.expect_effect(test::message_adapter{test::type_name<int>()});
+    kit.underlying<adapting>().from.tell(42);
+    EXPECT_TRUE(kit.underlying<adapting>().seen.empty());
+    EXPECT_TRUE(kit.run_one());
+    EXPECT_EQ(kit.underlying<adapting>().seen, std::vector<std::string>{"42"});
+}
+
 // C-TX-78, C-TST-3: stopping a child; its name is free for the next message.
 TEST(behavior_kit, C_TX_78_stopping_children) {
     auto kit = test::behavior_kit_of<boss>();

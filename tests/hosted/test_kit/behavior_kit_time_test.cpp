@@ -219,3 +219,33 @@ TEST(behavior_kit_time, C_TX_77_open_questions) {
     EXPECT_NE(text_of_failure([&] { patient.expect_effect<test::ask_initiated>().time_out(); }),
               "");
 }
+
+// C-TX-77: a question whose outcome comes as a message of the actor's own, through its inbox.
+TEST(behavior_kit_time, C_TX_77_adapted_replies) {
+    class clerk : public actor<order, std::string> {
+    public:
+        explicit clerk(actor_ref<price_request> shop) : shop_(shop) {}
+        void on(const order&) {
+            context().ask<int>(
+                shop_, [](actor_ref<int> me) { return price_request{me}; }, duration::from_s(10),
+                [](std::expected<int, ask_fault> price) {
+                    return price ? std::to_string(*price) : std::string(name_of(price.error()));
+                });
+        }
+        void on(const std::string& text) { seen.push_back(text); }
+        std::vector<std::string> seen;
+
+    private:
+        actor_ref<price_request> shop_;
+    };
+    auto in = std::make_shared<test::bench>();
+    test::inbox<price_request> shop(in, in->spawn_inbox());
+    test::behavior_kit<order, std::string> kit(in, std::in_place_type<clerk>, "clerk", shop.ref());
+    kit.run(order{});
+    kit.run(order{});
+    kit.expect_effect<test::ask_initiated>().respond_with(7);
+    kit.expect_effect<test::ask_initiated>().time_out();
+    EXPECT_TRUE(kit.run_one());
+    EXPECT_TRUE(kit.run_one());
+    EXPECT_EQ(kit.underlying<clerk>().seen, (std::vector<std::string>{"7", "timeout"}));
+}

@@ -46,7 +46,7 @@ public:
         slot* place = in_.world().kernel().slots().find(who_.index());
         if (place == nullptr || !cell::of(*place).is(cell::has_instance))
             fail("the actor under test has no instance: it has ended, or did not begin");
-        return *std::launder(static_cast<A*>(in_.world().instance_of(*place, cell::of(*place))));
+        return *std::launder(static_cast<A*>(actor_world::instance_of(*place)));
     }
     A* operator->() const { return &underlying(); }
 

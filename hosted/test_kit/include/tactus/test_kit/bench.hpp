@@ -51,7 +51,8 @@ private:
     void spawned(turn& t, const actor_world::spawn_request& asked,
                  mailbox_index child) noexcept override;
     void stopping_child(turn& t, mailbox_index child) noexcept override;
-    void watched(turn& t, mailbox_index who) noexcept override;
+    void watched(turn& t, mailbox_index who, const held_message* with) noexcept override;
+    void adapting(turn& t, const message_type& from) noexcept override;
     void unwatched(turn& t, mailbox_index who) noexcept override;
     void unstashing(turn& t, std::uint32_t count) noexcept override;
     void timer_started(turn& t, const started_timer& what) noexcept override;

@@ -56,9 +56,20 @@ struct watched {
     any_ref who;
     friend bool operator==(const watched&, const watched&) = default;
 };
+/// `type`: of the message it is told at the end.
+struct watched_with {
+    any_ref who;
+    std::string_view type;
+    friend bool operator==(const watched_with&, const watched_with&) = default;
+};
 struct unwatched {
     any_ref who;
     friend bool operator==(const unwatched&, const unwatched&) = default;
+};
+/// A function that makes messages of `from` into the actor's own.
+struct message_adapter {
+    std::string_view from;
+    friend bool operator==(const message_adapter&, const message_adapter&) = default;
 };
 struct receive_timeout_set {
     duration after;
@@ -134,16 +145,19 @@ private:
     std::shared_ptr<state> state_;
 };
 
-using effect = std::variant<no_effects, spawned, spawned_anonymous, stopped_child, watched,
-                            unwatched, receive_timeout_set, receive_timeout_cancelled,
-                            timer_scheduled, timer_cancelled, ask_initiated>;
+using effect =
+    std::variant<no_effects, spawned, spawned_anonymous, stopped_child, watched, watched_with,
+                 unwatched, message_adapter, receive_timeout_set, receive_timeout_cancelled,
+                 timer_scheduled, timer_cancelled, ask_initiated>;
 
 [[nodiscard]] std::string describe(const no_effects& e);
 [[nodiscard]] std::string describe(const spawned& e);
 [[nodiscard]] std::string describe(const spawned_anonymous& e);
 [[nodiscard]] std::string describe(const stopped_child& e);
 [[nodiscard]] std::string describe(const watched& e);
+[[nodiscard]] std::string describe(const watched_with& e);
 [[nodiscard]] std::string describe(const unwatched& e);
+[[nodiscard]] std::string describe(const message_adapter& e);
 [[nodiscard]] std::string describe(const receive_timeout_set& e);
 [[nodiscard]] std::string describe(const receive_timeout_cancelled& e);
 [[nodiscard]] std::string describe(const timer_scheduled& e);

@@ -34,13 +34,20 @@ public:
         (void)t;
         (void)child;
     }
-    virtual void watched(turn& t, mailbox_index who) noexcept {
+    /// `with`: what it is told at the end; null: terminated.
+    virtual void watched(turn& t, mailbox_index who, const held_message* with) noexcept {
         (void)t;
         (void)who;
+        (void)with;
     }
     virtual void unwatched(turn& t, mailbox_index who) noexcept {
         (void)t;
         (void)who;
+    }
+    /// A function for messages of this type.
+    virtual void adapting(turn& t, const message_type& from) noexcept {
+        (void)t;
+        (void)from;
     }
     /// `count` messages that were put aside are about to come first in the mailbox.
     virtual void unstashing(turn& t, std::uint32_t count) noexcept {
