@@ -27,6 +27,9 @@ add_test(NAME "documents: the code of actors.md is compiled"
 add_test(NAME "documents: the code of coroutines.md is compiled"
   COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/coroutines.md
     ${CMAKE_CURRENT_SOURCE_DIR}/documents/coroutine_code.cpp)
+add_test(NAME "documents: the code of testing.md is compiled"
+  COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/testing.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/testing_code.cpp
+    ${CMAKE_CURRENT_SOURCE_DIR}/documents/testing_gtest.cpp)
 add_test(NAME "documents: planted differences of code are reported" COMMAND ${code_blocks} --self-test)
 
 # TC-F12: a gap that nobody explains, and an explanation of none, are both reported.

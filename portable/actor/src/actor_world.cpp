@@ -7,6 +7,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/system_events.hpp>
 #include <tactus/actor/text_buffer.hpp>
 
@@ -208,7 +209,15 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_child(
                                        "an actor that is stopping takes no children"));
     }
     const bool holds = c.is(cell::holds) || c.is(cell::failed);
-    return spawn_under(&t.place(), wanted, holds ? std::uint32_t{cell::wants_held} : 0U);
+    const std::uint32_t bits = holds ? std::uint32_t{cell::wants_held} : 0U;
+    if (recorder_ == nullptr) [[likely]]
+        return spawn_under(&t.place(), wanted, bits);
+    spawn_request changed = wanted;
+    recorder_->spawning(t, changed);
+    const auto made = spawn_under(&t.place(), changed, bits);
+    if (made)
+        recorder_->spawned(t, wanted, *made);
+    return made;
 }
 
 std::expected<mailbox_index, spawn_error> actor_world::spawn_orphan(

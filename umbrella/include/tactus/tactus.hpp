@@ -26,6 +26,7 @@
 #include <tactus/actor/coroutine_set.hpp>
 #include <tactus/actor/dead_letter_log.hpp>
 #include <tactus/actor/delay_source.hpp>
+#include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/event_type.hpp>
 #include <tactus/actor/failure_cause.hpp>

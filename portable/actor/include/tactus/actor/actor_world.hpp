@@ -26,6 +26,8 @@
 
 namespace tactus::inline v0 {
 
+class effect_recorder;
+
 /// What the world says about actors; every decision is told (SV-5). Any thread; must not block.
 class world_events {
 public:
@@ -81,6 +83,10 @@ public:
 
     /// Spawns the guardians. Requires: the kernel was made with this as its events and its `above`.
     void begin(actor_scheduler& kernel) noexcept;
+
+    /// TK-1: who is told what actors ask of the world; null: nobody. Before the first actor.
+    void set_recorder(effect_recorder* to) noexcept { recorder_ = to; }
+    [[nodiscard]] effect_recorder* recorder() const noexcept { return recorder_; }
 
     /// Frees what actors left whose parents ended with them, by force. Requires: the kernel has
     /// stopped.
@@ -293,6 +299,10 @@ private:
     void has_failed(const self& s, const failure& why) noexcept;
     void report(const self& s, std::uint32_t what) noexcept;
     void go_on_waiting(turn& t, const self& s) noexcept;
+    /// Null: nobody records, or it is the actor's end that acts, not the actor.
+    [[nodiscard]] effect_recorder* recording(const cell& c) const noexcept {
+        return recorder_ != nullptr && c.phase() <= cell_phase::alive ? recorder_ : nullptr;
+    }
     [[nodiscard]] bool has_children(const self& s) noexcept;
     /// Null: it is none, or has ended.
     [[nodiscard]] slot* find_child(const self& s, mailbox_index who) noexcept;
@@ -304,11 +314,14 @@ private:
     void be_unwatched(const self& s, mailbox_index watcher) noexcept;
     [[nodiscard]] handled be_notified(turn& t, const self& s, watch_entry& e) noexcept;
     void notify(watch_entry& e) noexcept;
+    void forget_watch(turn& t, mailbox_index who) noexcept;
     void unwatch_all(turn& t, const self& s) noexcept;
     [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
     [[nodiscard]] handled receive_idle(turn& t, const self& s) noexcept;
     void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
+    /// True: there was one.
+    bool drop_timer(turn& t, timer_key key) noexcept;
     void unstash(const self& s) noexcept;
 
     [[nodiscard]] handled receive_terminated(turn& t, const self& s, const terminated& m) noexcept;
@@ -322,6 +335,7 @@ private:
     supervisor_strategy guardian_strategy_;
     timer_service* timers_;
     actor_scheduler* kernel_ = nullptr;
+    effect_recorder* recorder_ = nullptr;
     name_table names_;
     event_stream stream_;
     mailbox_index root_;
