@@ -3,6 +3,8 @@
 // Putting the parts of a hosted system together, and taking them apart.
 #include <tactus/runtime/actor_system.hpp>
 
+#include "signals_blocked.hpp"
+
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/timer_service.hpp>
 #include <tactus/dispatch/dump.hpp>
@@ -14,6 +16,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace tactus::inline v0 {
 namespace {
@@ -89,8 +94,39 @@ struct actor_system::parts final : world_events {
               {.time = &time, .timers = &timers, .events = &world, .above = &world},
               o.dispatcher))),
           all(kernel, {.system_name = name, .names = &names},
-              {.id = default_dispatcher_id, .config = o.dispatcher}) {
+              {.id = default_dispatcher_id, .config = o.dispatcher}),
+          shutdown(std::in_place, o.shutdown, hooks()) {
         world.begin(kernel);
+    }
+
+    coordinated_shutdown::hooks hooks() {
+        return {.terminate = [this](shutdown_done done) { end_actors(std::move(done)); },
+                .over =
+                    [this] {
+                        const std::lock_guard held(mutex);
+                        shut_down = true;
+                        over.notify_all();
+                    },
+                .exit =
+                    [](int code) {
+                        // Static objects are left alone: who uses them still runs.
+                        std::fflush(stdout);
+                        std::quick_exit(code);
+                    }};
+    }
+
+    /// What the last phase does.
+    void end_actors(std::optional<shutdown_done> done) noexcept {
+        {
+            const std::lock_guard held(mutex);
+            ending = true;
+            over.notify_all();
+            if (!ended)
+                tell_ended = std::exchange(done, std::nullopt);
+        }
+        if (done)
+            (*done)();
+        world.terminate();
     }
 
     void supervised(const decision& d) noexcept override {
@@ -122,13 +158,75 @@ struct actor_system::parts final : world_events {
         }
         if (how.events != nullptr)
             how.events->guardian_failed(why);
+        run_shutdown(shutdown_reason::guardian_failed());
     }
     void world_ended() noexcept override {
         if (how.events != nullptr)
             how.events->world_ended();
-        const std::lock_guard held(mutex);
-        ended = true;
-        over.notify_all();
+        {
+            const std::lock_guard held(mutex);
+            callbacks_taken = true;
+            if (!callbacks.empty()) {
+                const runtime::signals_blocked blocked;
+                caller = std::thread([this] { call_callbacks(); });
+                return;
+            }
+        }
+        note_end();
+    }
+    void call_callbacks() noexcept {
+        for (auto at = callbacks.rbegin(); at != callbacks.rend(); ++at) {
+            try {
+                (*at)();
+            } catch (...) {
+                continue;  // the others are called all the same
+            }
+        }
+        callbacks.clear();
+        note_end();
+    }
+    void note_end() noexcept {
+        std::optional<shutdown_done> done;
+        {
+            const std::lock_guard held(mutex);
+            ended = true;
+            done = std::exchange(tell_ended, std::nullopt);
+            over.notify_all();
+        }
+        if (done)
+            (*done)();
+    }
+
+    /// False: it is not to be run, or there is no memory for it.
+    bool run_shutdown(const shutdown_reason& why) noexcept {
+        if (!how.shutdown.run_by_terminate)
+            return false;
+        try {
+            (void)shutdown->run(why);
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
+    void terminate() noexcept {
+        // One that ran for another reason may have left the actors alone.
+        if (!run_shutdown(shutdown_reason::system_terminate()) ||
+            !shutdown->reason()->terminate_system.value_or(true))
+            end_actors({});
+    }
+    /// True when the actors have ended in time.
+    bool end() {
+        terminate();
+        std::unique_lock held(mutex);
+        // The tasks have their own limits.
+        const auto tasks = shutdown->total_timeout() + std::chrono::seconds(1);
+        (void)over.wait_for(held, tasks, [this] { return ending || ended || shut_down; });
+        if (!ending) {
+            held.unlock();
+            end_actors({});
+            held.lock();
+        }
+        return over.wait_for(held, how.shutdown_limit, [this] { return ended; });
     }
 
     std::string name;
@@ -147,16 +245,27 @@ struct actor_system::parts final : world_events {
     mutable std::mutex mutex;
     std::condition_variable over;
     // Under the lock.
-    bool ended = false;
+    bool ending = false;     // the actors are being stopped
+    bool ended = false;      // they have, and the callbacks were called
+    bool shut_down = false;  // the shutdown has run
     bool failed = false;
     std::string failure_text;
+    std::optional<shutdown_done> tell_ended;
+    bool callbacks_taken = false;
+    std::vector<std::function<void()>> callbacks;  // taken: the caller's
+    std::thread caller;
+    // Its thread uses everything above.
+    std::optional<coordinated_shutdown> shutdown;
 };
 
 actor_system::actor_system(std::string_view name, const options& o)
     : parts_(std::make_unique<parts>(name, o)), world_(&parts_->world) {}
 
 actor_system::~actor_system() {
-    if (terminate_and_wait(parts_->how.shutdown_limit)) {
+    if (parts_->end()) {
+        parts_->shutdown.reset();
+        if (parts_->caller.joinable())
+            parts_->caller.join();
         parts_->all.force_stop();
         parts_->world.sweep();
         return;
@@ -169,6 +278,28 @@ actor_system::~actor_system() {
     if (parts_->how.then == at_limit::abort)
         std::abort();
     (void)parts_.release();  // NOLINT(bugprone-unused-return-value): kept for its threads
+}
+
+void actor_system::terminate() noexcept {
+    parts_->terminate();
+}
+
+bool actor_system::on_terminated(std::function<void()> call) {
+    const std::lock_guard held(parts_->mutex);
+    if (parts_->callbacks_taken)
+        return false;
+    parts_->callbacks.push_back(std::move(call));
+    return true;
+}
+
+coordinated_shutdown& actor_system::shutdown() noexcept {
+    return *parts_->shutdown;
+}
+
+void actor_system::watch_end(actor_world& world, any_ref who, const shutdown_done& done) {
+    auto r = detail::request_for<detail::end_watch>(world.memory(), {}, {}, done, who);
+    if (!r || !world.spawn_orphan(*r))
+        done.fail("no actor could be made that watches it");
 }
 
 bool actor_system::wait(std::chrono::nanoseconds limit) {
@@ -186,7 +317,7 @@ std::string_view actor_system::name() const noexcept {
 }
 int actor_system::exit_code() const noexcept {
     const std::lock_guard held(parts_->mutex);
-    return parts_->failed ? 70 : 0;
+    return parts_->failed ? 70 : parts_->shutdown->exit_code();
 }
 std::string actor_system::failure_text() const {
     const std::lock_guard held(parts_->mutex);

@@ -130,11 +130,14 @@
 #include <tactus/runtime/ask_error.hpp>
 #include <tactus/runtime/blocking_section.hpp>
 #include <tactus/runtime/calling_thread.hpp>
+#include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/dispatcher_threads.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/housekeeper.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
+#include <tactus/runtime/shutdown_phases.hpp>
+#include <tactus/runtime/shutdown_task.hpp>
 #include <tactus/runtime/spdlog_sink.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>
