@@ -3,6 +3,7 @@
 // Putting the parts of a hosted system together, and taking them apart.
 #include <tactus/runtime/actor_system.hpp>
 
+#include "signal_watch.hpp"
 #include "signals_blocked.hpp"
 
 #include <tactus/actor/actor_name.hpp>
@@ -97,12 +98,29 @@ struct actor_system::parts final : world_events {
               {.id = default_dispatcher_id, .config = o.dispatcher}),
           shutdown(std::in_place, o.shutdown, hooks()) {
         world.begin(kernel);
+        if (o.shutdown_on_signals)
+            signals = std::make_unique<runtime::signal_watch>([this](int n) { signalled(n); });
+    }
+
+    void signalled(int number) noexcept {
+        try {
+            (void)shutdown->run(shutdown_reason::signal(number));
+        } catch (...) {
+            end_actors({});
+        }
+    }
+    /// From here on signals are what they were.
+    void leave_signals() {
+        std::unique_ptr<runtime::signal_watch> last;  // ends after the lock
+        const std::lock_guard held(mutex);
+        last = std::move(signals);
     }
 
     coordinated_shutdown::hooks hooks() {
         return {.terminate = [this](shutdown_done done) { end_actors(std::move(done)); },
                 .over =
                     [this] {
+                        leave_signals();
                         const std::lock_guard held(mutex);
                         shut_down = true;
                         over.notify_all();
@@ -251,6 +269,7 @@ struct actor_system::parts final : world_events {
     bool failed = false;
     std::string failure_text;
     std::optional<shutdown_done> tell_ended;
+    std::unique_ptr<runtime::signal_watch> signals;
     bool callbacks_taken = false;
     std::vector<std::function<void()>> callbacks;  // taken: the caller's
     std::thread caller;
@@ -263,6 +282,7 @@ actor_system::actor_system(std::string_view name, const options& o)
 
 actor_system::~actor_system() {
     if (parts_->end()) {
+        parts_->leave_signals();
         parts_->shutdown.reset();
         if (parts_->caller.joinable())
             parts_->caller.join();
@@ -270,6 +290,7 @@ actor_system::~actor_system() {
         parts_->world.sweep();
         return;
     }
+    parts_->leave_signals();
     // Somebody does not come to an end: its thread cannot be waited for.
     string_sink left;
     dump_dispatchers(parts_->kernel, left, {});

@@ -105,6 +105,8 @@ public:
         std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);
         at_limit then = at_limit::detach;
         shutdown_options shutdown = {};
+        // SIGTERM and SIGINT run the shutdown; the second one ends the process with 128 + n.
+        bool shutdown_on_signals = false;
         world_events* events = nullptr;  // outlives the system
     };
 
