@@ -5,6 +5,8 @@
 
 #include "signal_watch.hpp"
 #include "signals_blocked.hpp"
+#include "system_listener.hpp"
+#include "system_log.hpp"
 
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/timer_service.hpp>
@@ -79,9 +81,21 @@ spawn_exception::spawn_exception(const spawn_error& why, std::string_view name)
       why_(why) {}
 
 struct actor_system::parts final : world_events {
+    [[nodiscard]] static duration quiet_for(std::chrono::nanoseconds d) {
+        return d == std::chrono::nanoseconds::max() ? duration::max()
+                                                    : duration::from_ns(d.count());
+    }
     parts(std::string_view called, const options& o)
         : name(valid(called)),
           how(o),
+          log({.sink = o.log_sink != nullptr ? o.log_sink : &own_log,
+               .time = &time,
+               .level = o.log_level}),
+          listener(log, {.to = &log,
+                         .time = &time,
+                         .max = o.dead_letters.max,
+                         .suspend = quiet_for(o.dead_letters.suspend),
+                         .quiet_during_shutdown = !o.dead_letters.during_shutdown}),
           memory({.actors_max = o.actors_max, .messages_max = o.messages_max}),
           wheel(timer_blocks.options({.start = time.now(), .timers_max = o.timers_max})),
           timers(wheel, time),
@@ -90,7 +104,8 @@ struct actor_system::parts final : world_events {
                  .events = this,
                  .name = name,
                  .guardian_strategy = o.guardian_strategy,
-                 .timers = &timers}),
+                 .timers = &timers,
+                 .log = &log}),
           kernel(memory.fill(runtime::dispatchers::fill(
               {.time = &time, .timers = &timers, .events = &world, .above = &world},
               o.dispatcher))),
@@ -117,7 +132,13 @@ struct actor_system::parts final : world_events {
     }
 
     coordinated_shutdown::hooks hooks() {
-        return {.terminate = [this](shutdown_done done) { end_actors(std::move(done)); },
+        return {.begins =
+                    [this](bool terminates) {
+                        if (terminates)
+                            listener.begin_shutdown();
+                    },
+                .terminate = [this](shutdown_done done) { end_actors(std::move(done)); },
+                .log = [this](log_level level, std::string_view text) { log.write(level, text); },
                 .over =
                     [this] {
                         leave_signals();
@@ -126,7 +147,8 @@ struct actor_system::parts final : world_events {
                         over.notify_all();
                     },
                 .exit =
-                    [](int code) {
+                    [this](int code) {
+                        own_log.end();
                         // Static objects are left alone: who uses them still runs.
                         std::fflush(stdout);
                         std::quick_exit(code);
@@ -135,6 +157,7 @@ struct actor_system::parts final : world_events {
 
     /// What the last phase does.
     void end_actors(std::optional<shutdown_done> done) noexcept {
+        listener.begin_shutdown();
         {
             const std::lock_guard held(mutex);
             ending = true;
@@ -148,23 +171,28 @@ struct actor_system::parts final : world_events {
     }
 
     void supervised(const decision& d) noexcept override {
+        listener.supervised(world, d);
         if (how.events != nullptr)
             how.events->supervised(d);
     }
     void hook_failed(any_ref who, const char* hook, const failure_cause& why) noexcept override {
+        listener.hook_failed(world, who, hook, why);
         if (how.events != nullptr)
             how.events->hook_failed(who, hook, why);
     }
     void unhandled(any_ref who, envelope& message) noexcept override {
+        listener.unhandled(world, who, message, how.log_unhandled);
         if (how.events != nullptr)
             how.events->unhandled(who, message);
     }
     void dead_letter(any_ref to, envelope& message, dead_letter_cause cause) noexcept override {
+        listener.lost(world, to, any_ref(message.sender.read()), *message.type.read(), cause);
         if (how.events != nullptr)
             how.events->dead_letter(to, message, cause);
     }
     void message_lost(any_ref to, const message_type& type,
                       dead_letter_cause cause) noexcept override {
+        listener.lost(world, to, {}, type, cause);
         if (how.events != nullptr)
             how.events->message_lost(to, type, cause);
     }
@@ -176,7 +204,11 @@ struct actor_system::parts final : world_events {
         }
         if (how.events != nullptr)
             how.events->guardian_failed(why);
+        listener.guardian_failed(why);
         run_shutdown(shutdown_reason::guardian_failed());
+    }
+    [[nodiscard]] std::string_view dispatcher_id(std::uint32_t number) const noexcept override {
+        return all.id_of(number);
     }
     void world_ended() noexcept override {
         if (how.events != nullptr)
@@ -249,9 +281,12 @@ struct actor_system::parts final : world_events {
 
     std::string name;
     options how;
+    runtime::steady_clock time;
+    runtime::system_log own_log;
+    logger log;
+    runtime::system_listener listener;
     runtime::heap_memory heap;
     runtime::scheduler_memory memory;
-    runtime::steady_clock time;
     runtime::timer_memory timer_blocks;
     timer_wheel wheel;
     wheel_timers<timer_wheel> timers;
@@ -343,6 +378,9 @@ int actor_system::exit_code() const noexcept {
 std::string actor_system::failure_text() const {
     const std::lock_guard held(parts_->mutex);
     return parts_->failure_text;
+}
+logger& actor_system::log() noexcept {
+    return parts_->log;
 }
 runtime::dispatchers& actor_system::dispatchers() noexcept {
     return parts_->all;

@@ -43,6 +43,7 @@ actor_world::actor_world(const options& o) noexcept
       name_(o.name),
       guardian_strategy_(o.guardian_strategy),
       timers_(o.timers),
+      log_(o.log),
       names_(*o.memory),
       stream_(*o.memory) {}
 
@@ -293,6 +294,13 @@ void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
     write_path(parent, to);
     to.write("/");
     to.write({name, size});
+}
+
+std::string_view actor_world::dispatcher_of(mailbox_index who) noexcept {
+    const slot* place = kernel_->slots().find(who);
+    return place != nullptr && events_ != nullptr
+               ? events_->dispatcher_id(place->dispatcher_number())
+               : std::string_view{};
 }
 
 mailbox_index actor_world::child_named(turn& t, std::string_view name) noexcept {

@@ -9,6 +9,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_context.hpp>
+#include <tactus/actor/actor_log.hpp>
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/actor_ref.hpp>
 #include <tactus/actor/actor_timers.hpp>

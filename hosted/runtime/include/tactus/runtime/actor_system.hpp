@@ -47,6 +47,13 @@ private:
     spawn_error why_;
 };
 
+/// EV-2: how lost messages are logged; see dead_letter_log.
+struct lost_letter_options {
+    std::uint32_t max = 10;  // lines before it is quiet; 0: none; dead_letter_log::unlimited
+    std::chrono::nanoseconds suspend = std::chrono::minutes(5);  // how long; max(): for good
+    bool during_shutdown = false;
+};
+
 namespace detail {
 
 /// Where the reply to a question arrives: whoever comes first, reply or asker that gives up.
@@ -108,6 +115,12 @@ public:
         // SIGTERM and SIGINT run the shutdown; the second one ends the process with 128 + n.
         bool shutdown_on_signals = false;
         world_events* events = nullptr;  // outlives the system
+        // EV-4: where lines go; outlives the system. Null: to standard error, through spdlog, which
+        // is opened by the first line.
+        tactus::log_sink* log_sink = nullptr;
+        tactus::log_level log_level = tactus::log_level::info;
+        bool log_unhandled = false;  // a line of the level debug for every unhandled message
+        lost_letter_options dead_letters = {};
     };
 
     /// Requires: a name that fault_of_system_name finds no fault with, and a shutdown that fault_of
@@ -238,6 +251,7 @@ public:
     /// Why it ended, if a failure did; empty otherwise.
     [[nodiscard]] std::string failure_text() const;
 
+    [[nodiscard]] logger& log() noexcept;
     [[nodiscard]] runtime::dispatchers& dispatchers() noexcept;
     [[nodiscard]] actor_world& world() noexcept { return *world_; }
 

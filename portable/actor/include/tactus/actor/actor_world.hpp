@@ -20,6 +20,7 @@
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/cell_body.hpp>
 #include <tactus/actor/event_stream.hpp>
+#include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/dispatch/dump.hpp>
 
@@ -60,6 +61,12 @@ public:
     virtual void guardian_failed(const failure_cause& why) noexcept { (void)why; }
     /// The last actor has ended.
     virtual void world_ended() noexcept {}
+    /// What a dispatcher is called in lines of the log; empty: nobody knows. Lives as long as the
+    /// system.
+    [[nodiscard]] virtual std::string_view dispatcher_id(std::uint32_t number) const noexcept {
+        (void)number;
+        return {};
+    }
 
 protected:
     ~world_events() = default;
@@ -73,6 +80,7 @@ public:
         std::string_view name = "tactus";            // outlives the world
         supervisor_strategy guardian_strategy = {};  // of the user guardian
         timer_service* timers = nullptr;             // null: actors have no timers
+        logger* log = nullptr;                       // null: actors have no log
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
@@ -115,6 +123,10 @@ public:
     [[nodiscard]] mailbox_index find(std::string_view path) noexcept;
     void write_path(mailbox_index who, text_sink& to) noexcept;
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    /// EV-4; null: there is none.
+    [[nodiscard]] logger* log() const noexcept { return log_; }
+    /// Its id, for people; empty when the actor has ended.
+    [[nodiscard]] std::string_view dispatcher_of(mailbox_index who) noexcept;
     [[nodiscard]] actor_scheduler& kernel() const noexcept { return *kernel_; }
     [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
     /// EV-1: what happens, for who subscribes; see system_events.hpp.
@@ -288,6 +300,7 @@ private:
     std::string_view name_;
     supervisor_strategy guardian_strategy_;
     timer_service* timers_;
+    logger* log_;
     actor_scheduler* kernel_ = nullptr;
     name_table names_;
     event_stream stream_;
