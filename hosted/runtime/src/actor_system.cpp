@@ -99,13 +99,15 @@ struct actor_system::parts final : world_events {
           memory({.actors_max = o.actors_max, .messages_max = o.messages_max}),
           wheel(timer_blocks.options({.start = time.now(), .timers_max = o.timers_max})),
           timers(wheel, time),
-          names({.memory = &heap}),
+          names({.memory = &heap, .rules = o.rules}),
           world({.memory = &heap,
                  .events = this,
                  .name = name,
                  .guardian_strategy = o.guardian_strategy,
                  .timers = &timers,
-                 .log = &log}),
+                 .log = &log,
+                 .places = o.names != nullptr}),
+          names_filled(fill_names()),
           kernel(memory.fill(runtime::dispatchers::fill(
               {.time = &time, .timers = &timers, .events = &world, .above = &world},
               o.dispatcher))),
@@ -131,6 +133,13 @@ struct actor_system::parts final : world_events {
         last = std::move(signals);
     }
 
+    bool fill_names() {
+        if (!how.names)
+            return false;
+        if (const auto done = how.names(names); !done)
+            throw std::invalid_argument(done.error());
+        return true;
+    }
     coordinated_shutdown::hooks hooks() {
         return {.begins =
                     [this](bool terminates) {
@@ -206,6 +215,22 @@ struct actor_system::parts final : world_events {
             how.events->guardian_failed(why);
         listener.guardian_failed(why);
         run_shutdown(shutdown_reason::guardian_failed());
+    }
+    [[nodiscard]] std::expected<void, spawn_error> place(any_ref parent, std::string_view called,
+                                                         spawn_options& where) noexcept override {
+        string_sink path;
+        world.write_path(parent.index(), path);
+        path.text.erase(0, std::string_view("tactus://").size() + name.size());
+        path.text += "/" + std::string(called);
+        auto found = all.place({.path = path.text});
+        if (found) {
+            where = *found;
+            return {};
+        }
+        log.write(log_level::error, "cannot be spawned: " + text_of(found.error()),
+                  {.actor = path.text});
+        return std::unexpected(spawn_error{spawn_error::kind::refused,
+                                           "its deployment cannot be followed; see the log"});
     }
     [[nodiscard]] std::string_view dispatcher_id(std::uint32_t number) const noexcept override {
         return all.id_of(number);
@@ -292,6 +317,7 @@ struct actor_system::parts final : world_events {
     wheel_timers<timer_wheel> timers;
     resolver names;
     actor_world world;
+    bool names_filled;  // before dispatchers ask
     actor_scheduler kernel;
     runtime::dispatchers all;
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The lines, and who is named in them.
 #include "system_listener.hpp"
 
 #include <tactus/actor/actor_log.hpp>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Opening it, under a lock that writers share.
 #include "system_log.hpp"
 
 #include <cstdio>

@@ -31,6 +31,10 @@ public:
     supervisor_strategy supervision() { return context().world().guardian_strategy(); }
 };
 
+bool says_nothing(const spawn_options& how) noexcept {
+    return how.dispatcher == 0 && how.order == nullptr && how.mailbox == mailbox_options{};
+}
+
 spawn_error refused(spawn_error::kind what, const char* why) noexcept {
     return {what, why};
 }
@@ -44,6 +48,7 @@ actor_world::actor_world(const options& o) noexcept
       guardian_strategy_(o.guardian_strategy),
       timers_(o.timers),
       log_(o.log),
+      places_(o.places),
       names_(*o.memory),
       stream_(*o.memory) {}
 
@@ -161,13 +166,18 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
                                             slots.next_life_of(s)));
     };
     spawn_options how = wanted.how;
+    std::expected<void, spawn_error> placed;
+    if (places_ && parent != nullptr && !wanted.name.empty() && bits == 0 && says_nothing(how))
+        placed = events_->place(any_ref(above), wanted.name, how);
     // ST-1: who stashes needs both ends of its queue.
     if (wanted.type->mailbox_requirement.has(capability::deque) &&
         how.mailbox.kind == mailbox_kind::fifo)
         how.mailbox.kind = mailbox_kind::deque;
     std::expected<mailbox_index, spawn_error> made = std::unexpected(
         refused(spawn_error::kind::mailbox_unfit, "the actor stashes, which its mailbox cannot"));
-    if (how.mailbox.capabilities().has(wanted.type->mailbox_requirement))
+    if (!placed)
+        made = std::unexpected(placed.error());
+    else if (how.mailbox.capabilities().has(wanted.type->mailbox_requirement))
         made = kernel_->spawn_as(*wanted.type, how, init);
     if (made)
         return made;

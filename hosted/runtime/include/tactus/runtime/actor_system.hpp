@@ -30,7 +30,9 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/behavior.hpp>
+#include <tactus/dispatch/dispatch_rules.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
+#include <tactus/dispatch/resolver.hpp>
 #include <tactus/runtime/ask_error.hpp>
 #include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/dispatchers.hpp>
@@ -104,7 +106,11 @@ public:
     /// What the destructor does when actors are left after the limit.
     enum class at_limit : std::uint8_t { abort, detach };
     struct options {
-        dispatcher_config dispatcher = {};       // of the default dispatcher
+        dispatcher_config dispatcher = {};  // of the default dispatcher
+        dispatch_rules rules = {};
+        // Fills in dispatchers, mailboxes and deployments; a text says what is wrong. Actors run
+        // where their path is deployed, unless they have spawn_options of their own.
+        std::function<std::expected<void, std::string>(resolver&)> names = {};
         std::uint32_t actors_max = 1U << 22U;    // at once; addresses only, until used
         std::uint32_t messages_max = 1U << 26U;  // in flight at once
         std::uint32_t timers_max = 1U << 24U;    // at once
@@ -124,7 +130,7 @@ public:
     };
 
     /// Requires: a name that fault_of_system_name finds no fault with, and a shutdown that fault_of
-    /// finds none with (std::invalid_argument).
+    /// finds none with, and names that can be filled in (std::invalid_argument).
     explicit actor_system(std::string_view name, const options& o);
     explicit actor_system(std::string_view name) : actor_system(name, options{}) {}
     ~actor_system();

@@ -61,6 +61,15 @@ public:
     virtual void guardian_failed(const failure_cause& why) noexcept { (void)why; }
     /// The last actor has ended.
     virtual void world_ended() noexcept {}
+    /// DR-1: where an actor without options of its own is to run; asked if the world `places`.
+    [[nodiscard]] virtual std::expected<void, spawn_error> place(any_ref parent,
+                                                                 std::string_view name,
+                                                                 spawn_options& how) noexcept {
+        (void)parent;
+        (void)name;
+        (void)how;
+        return {};
+    }
     /// What a dispatcher is called in lines of the log; empty: nobody knows. Lives as long as the
     /// system.
     [[nodiscard]] virtual std::string_view dispatcher_id(std::uint32_t number) const noexcept {
@@ -81,6 +90,7 @@ public:
         supervisor_strategy guardian_strategy = {};  // of the user guardian
         timer_service* timers = nullptr;             // null: actors have no timers
         logger* log = nullptr;                       // null: actors have no log
+        bool places = false;                         // events are asked where actors run
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
@@ -301,6 +311,7 @@ private:
     supervisor_strategy guardian_strategy_;
     timer_service* timers_;
     logger* log_;
+    bool places_;
     actor_scheduler* kernel_ = nullptr;
     name_table names_;
     event_stream stream_;
