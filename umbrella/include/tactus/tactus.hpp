@@ -21,6 +21,7 @@
 #include <tactus/actor/cancel_context.hpp>
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/cell_body.hpp>
+#include <tactus/actor/circuit_breaker.hpp>
 #include <tactus/actor/continuation_waker.hpp>
 #include <tactus/actor/coroutine_memory.hpp>
 #include <tactus/actor/coroutine_set.hpp>
@@ -34,6 +35,7 @@
 #include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/one_shot_signal.hpp>
 #include <tactus/actor/props.hpp>
+#include <tactus/actor/retry.hpp>
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/actor/system_events.hpp>
@@ -148,4 +150,5 @@
 
 #if __has_include(<tactus/config/settings.hpp>)
 #include <tactus/config/settings.hpp>
+#include <tactus/config/system_options.hpp>
 #endif
