@@ -131,6 +131,7 @@
 #if __has_include(<tactus/runtime/steady_clock.hpp>)
 #include <tactus/runtime/actor_system.hpp>
 #include <tactus/runtime/ask_error.hpp>
+#include <tactus/runtime/ask_future.hpp>
 #include <tactus/runtime/blocking_section.hpp>
 #include <tactus/runtime/calling_thread.hpp>
 #include <tactus/runtime/coordinated_shutdown.hpp>
