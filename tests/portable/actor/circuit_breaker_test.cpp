@@ -7,6 +7,7 @@
 #include <tactus/time/manual_clock.hpp>
 
 #include <expected>
+#include <string_view>
 
 #include "portable_test.hpp"
 
