@@ -38,7 +38,7 @@ struct family {
         model::require(rig.system
                            .spawn_as(table, {},
                                      [&](slot& s) {
-                                         ::new (s.user_state()) cell(parent, nullptr, 0);
+                                         ::new (s.user_state()) cell(parent, 0);
                                          cell::of(s).data.write(this);
                                          made = &s;
                                      })

@@ -73,8 +73,8 @@ void actor_world::begin(actor_scheduler& kernel) noexcept {
 
 // ---- spawning
 
-std::expected<cell_body*, spawn_error> actor_world::prepare(const spawn_request& wanted,
-                                                            mailbox_index parent) noexcept {
+std::expected<void*, spawn_error> actor_world::prepare(const spawn_request& wanted,
+                                                       mailbox_index parent) noexcept {
     if (!wanted.name.empty()) {
         if (const auto fault = fault_of_name(wanted.name))
             return std::unexpected(refused(spawn_error::kind::name_invalid, text_of(*fault)));
@@ -90,55 +90,51 @@ std::expected<cell_body*, spawn_error> actor_world::prepare(const spawn_request&
         }
     }
     const actor_type& type = *wanted.type;
-    void* block = memory_.allocate(cell_body::size_for(type), cell_body::alignment_for(type));
-    auto* body = block != nullptr ? ::new (block) cell_body : nullptr;
-    if (body != nullptr && wanted.maker != nullptr) {
-        void* more = memory_.allocate(sizeof(cell_extras), alignof(cell_extras));
-        if (more != nullptr) {
-            body->extras = ::new (more) cell_extras;
-            body->extras->maker = wanted.maker;
-            return body;
-        }
-        memory_.release(block, cell_body::size_for(type), cell_body::alignment_for(type));
-        body = nullptr;
-    }
-    if (body != nullptr)
-        return body;
+    if (wanted.maker != nullptr || fits_slot(type.size, type.alignment))
+        return nullptr;
+    void* block = memory_.allocate(type.size, type.alignment);
+    if (block != nullptr)
+        return block;
     if (!wanted.name.empty())
         names_.drop(parent, wanted.name);
     return std::unexpected(refused(spawn_error::kind::memory_exhausted, "no memory for the actor"));
 }
 
-void actor_world::free_body(slot& place) noexcept {
-    auto* body = static_cast<cell_body*>(place.extras());
-    place.set_extras(nullptr);
-    free_body(static_cast<const actor_type&>(*place.acts()), body);
+void actor_world::free_all(slot& place) noexcept {
+    free_extras(cell::of(place));
+    detail::actor_place(place).end(memory_, static_cast<const actor_type&>(*place.acts()));
 }
 
-void actor_world::free_body(const actor_type& type, cell_body* body) noexcept {
-    if (cell_extras* x = body->extras; x != nullptr) {
-        if (x->maker != nullptr)
-            x->maker->end(memory_);
-        if (x->failed_message != nullptr)
-            kernel_->dispose_kept(*x->failed_message);
-        while (envelope* e = x->stash.pop())
-            kernel_->dispose_kept(*e);
-        while (actor_timer* timer = x->timers) {
-            x->timers = timer->next;
-            timer->release(memory_);
-        }
-        while (child_record* r = x->children) {
-            x->children = r->next;
-            memory_.release(r, sizeof *r, alignof(child_record));
-        }
-        while (watch_record* r = x->watching) {
-            x->watching = r->next;
-            memory_.release(r, sizeof *r, alignof(watch_record));
-        }
-        x->~cell_extras();
-        memory_.release(x, sizeof *x, alignof(cell_extras));
+void actor_world::free_extras(cell& c) noexcept {
+    cell_extras* x = c.extras();
+    if (x == nullptr)
+        return;
+    if (x->failed_message != nullptr)
+        kernel_->dispose_kept(*x->failed_message);
+    while (envelope* e = x->stash.pop())
+        kernel_->dispose_kept(*e);
+    while (actor_timer* timer = x->timers) {
+        x->timers = timer->next;
+        timer->release(memory_);
     }
-    memory_.release(body, cell_body::size_for(type), cell_body::alignment_for(type));
+    while (child_record* r = x->children) {
+        x->children = r->next;
+        memory_.release(r, sizeof *r, alignof(child_record));
+    }
+    while (watch_record* r = x->watching) {
+        x->watching = r->next;
+        free_record(*r);
+    }
+    forget_functions(c);
+    if (cell_coroutines* own = x->coroutines; own != nullptr) {
+        own->~cell_coroutines();
+        memory_.release(own, sizeof *own, alignof(cell_coroutines));
+    }
+    if (x->idle != nullptr)
+        memory_.release(x->idle, sizeof *x->idle, alignof(idle_watch));
+    c.set_extras(nullptr);
+    x->~cell_extras();
+    memory_.release(x, sizeof *x, alignof(cell_extras));
 }
 
 std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
@@ -146,18 +142,21 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
                                                                    std::uint32_t bits) noexcept {
     registry& slots = kernel_->slots();
     const mailbox_index above = parent != nullptr ? slots.index_of(*parent) : mailbox_index{};
-    auto body = prepare(wanted, above);
-    if (!body) {
+    const auto block = prepare(wanted, above);
+    if (!block) {
         if (wanted.maker != nullptr)
             wanted.maker->end(memory_);
-        return std::unexpected(body.error());
+        return std::unexpected(block.error());
     }
     slot* begun = nullptr;
     const auto init = [&](slot& s) noexcept {
         begun = &s;
         const std::uint32_t named = wanted.name.empty() ? 0U : std::uint32_t{cell::is_named};
-        ::new (s.user_state()) cell(above, *body, bits | named);
-        s.set_extras(*body);
+        ::new (s.user_state()) cell(above, bits | named);
+        detail::actor_place(s, *wanted.type).begin(wanted.maker, *block);
+        // For people: 0 is nobody.
+        s.tag.store(parent != nullptr ? slots.number_of(*parent) + 1 : 0,
+                    std::memory_order_relaxed);
         if (parent != nullptr)
             link_child(slots, cell::of(*parent), s);
         if (!wanted.name.empty())
@@ -189,7 +188,10 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
         names_.drop(above, wanted.name);
     if (begun != nullptr)
         begun->set_extras(nullptr);
-    free_body(*wanted.type, *body);
+    if (wanted.maker != nullptr)
+        wanted.maker->end(memory_);
+    else if (*block != nullptr)
+        memory_.release(*block, wanted.type->size, wanted.type->alignment);
     return made;
 }
 
@@ -286,26 +288,6 @@ mailbox_index actor_world::find(std::string_view path) noexcept {
     return at;
 }
 
-void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
-    // Upwards first: a path is as deep as the tree.
-    char name[name_size_max];
-    mailbox_index parent;
-    const std::size_t size = names_.name_of(who, name, parent);
-    if (size == 0) {
-        to.write("tactus://");
-        to.write(name_);
-        if (who == root_)
-            return;
-        // Without a name: by its reference.
-        text_buffer<32> reference;
-        to.write(reference.add("/$").add(who.slot_number()).add(".").add(who.generation).view());
-        return;
-    }
-    write_path(parent, to);
-    to.write("/");
-    to.write({name, size});
-}
-
 std::string_view actor_world::dispatcher_of(mailbox_index who) noexcept {
     const slot* place = kernel_->slots().find(who);
     return place != nullptr && events_ != nullptr
@@ -363,7 +345,7 @@ void actor_world::system_dead_letter(mailbox_index, system_message& message) noe
         break;
     case system_kind::death_watch_notification: {
         auto& e = static_cast<watch_entry&>(message);
-        memory_.release(&e, sizeof e, alignof(watch_entry));
+        free_entry(e);
         break;
     }
     case system_kind::recreate:
@@ -391,10 +373,12 @@ void actor_world::actor_failed(mailbox_index who, const failure& why) noexcept {
 void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) noexcept {
     slot& place = kernel_->slots().at(who.slot_number());
     cell& c = cell::of(place);
-    cell_extras* x = c.body()->extras;
+    cell_extras* x = c.extras();
     watch_entry* watchers = x != nullptr ? std::exchange(x->watchers, nullptr) : nullptr;
     const mailbox_index parent = c.parent();
     const std::uint32_t bits = c.flags();
+    // PK-TYP: its parent is told why, if it failed and was not forgiven.
+    const cause_ref why = (bits & cell::failed) != 0 && x != nullptr ? x->cause : cause_ref{};
     c.subject.write(who);  // for its parent
     if (!stream_.is_empty()) {
         stream_.forget(who);
@@ -403,10 +387,10 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
     c.set_phase(cell_phase::ended);
     // Its parent first, then who watches. From the report on the slot is the parent's.
     if ((bits & cell::is_orphan) != 0) {
-        free_body(place);
+        free_all(place);
         kernel_->release(place);
     } else if (!parent.valid()) {
-        free_body(place);
+        free_all(place);
         if (events_ != nullptr)
             events_->world_ended();
     } else {
@@ -423,6 +407,8 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
     }
     while (in_order != nullptr) {
         watch_entry* next = in_order->next_watcher;
+        if (in_order->watcher == parent)
+            in_order->why = why;
         notify(*in_order);
         in_order = next;
     }
@@ -432,7 +418,7 @@ void actor_world::sweep() noexcept {
     registry& slots = kernel_->slots();
     for (std::uint32_t i = 0; i < slots.constructed_count(); ++i) {
         if (slots.at(i).extras() != nullptr)
-            free_body(slots.at(i));
+            free_all(slots.at(i));
     }
 }
 

@@ -33,7 +33,7 @@ void cell::tell(actor_scheduler& system, slot& own, std::uint32_t set,
 }
 
 std::uint32_t cell::take_orders() noexcept {
-    return flags_.fetch_and(~(queued | told_terminate | told_resume | told_reports),
+    return flags_.fetch_and(~(queued | told_terminate | told_resume | told_reports | told_fail),
                             told.acq_rel());
 }
 

@@ -4,6 +4,7 @@
 // an address it has kept.
 #include <tactus/actor/coroutine_memory.hpp>
 
+#include <tactus/actor/actor_world.hpp>
 #include <tactus/port/port.hpp>
 
 #include <new>
@@ -44,8 +45,13 @@ coroutine_memory::~coroutine_memory() {
 
 void* coroutine_memory::allocate_frame(std::size_t size) noexcept {
     memory_source* source = port::thread_instance<bound_source>().source;
-    if (source == nullptr)
-        return nullptr;
+    if (source == nullptr) {
+        // A handler that is no coroutine itself calls one.
+        const turn* t = turn::current();
+        if (t == nullptr || t->system().above() == nullptr)
+            return nullptr;
+        source = &actor_world::of(t->system()).memory();
+    }
     void* frame = source->allocate(end_of(size) + sizeof(frame_end), frame_alignment);
     if (frame != nullptr)
         ::new (end_of(frame, size)) frame_end{source};

@@ -5,7 +5,15 @@
 
 #include <tactus/actor/continuation_waker.hpp>
 
+#include <utility>
+
 namespace tactus::inline v0 {
+
+const char* name_of(wait_kind what) noexcept {
+    static constexpr const char* names[wait_kind_count] = {"other", "time", "reply", "room",
+                                                           "signal"};
+    return names[static_cast<std::size_t>(what)];
+}
 
 handled coroutine_set::refuse(failure why, const coroutine_keep& keep) noexcept {
     if (keep.ended != nullptr)
@@ -27,8 +35,7 @@ handled coroutine_set::begin(detail::task_frame& root, std::coroutine_handle<> f
 
 handled coroutine_set::run(detail::task_frame& root, std::coroutine_handle<> from) noexcept {
     using state = detail::coroutine_run::state;
-    TACTUS_CHECK(2, !running_);  // C2
-    running_ = true;
+    const bool outer = std::exchange(running_, true);
     detail::coroutine_run now{*this, from, state::runs, {}};
     root.run_ = &now;
     {
@@ -37,7 +44,7 @@ handled coroutine_set::run(detail::task_frame& root, std::coroutine_handle<> fro
             std::exchange(now.next, {}).resume();
     }
     root.run_ = nullptr;
-    running_ = false;
+    running_ = outer;
     // It has stopped, and nobody would go on with it: it awaits what is no wait, or the compiler is
     // at fault (docs/coroutines.md).
     TACTUS_CHECK(3, now.how != state::runs);
@@ -65,6 +72,7 @@ void coroutine_set::end(detail::task_frame& root, coroutine_end how) noexcept {
 }
 
 handled coroutine_set::resume(system_message& continuation) noexcept {
+    TACTUS_CHECK(2, !running_);  // C2
     const auto [root, who] = continuation_waker::arrived(continuation);
     return root != nullptr ? run(*root, who) : handled::ok();
 }

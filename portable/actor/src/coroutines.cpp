@@ -5,6 +5,8 @@
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/ask_source.hpp>
 
+#include <new>
+
 namespace tactus::inline v0 {
 
 const char* name_of(ask_fault what) noexcept {
@@ -18,14 +20,28 @@ coroutine_set* actor_world::coroutines_of(turn& t, cell& c) noexcept {
     cell_extras* x = extras_of(c);
     if (x == nullptr)
         return nullptr;
-    if (!x->coroutines)
-        x->coroutines.emplace(t.self(), memory_, *this, c);
-    return &*x->coroutines;
+    if (x->coroutines == nullptr) {
+        if (void* block = memory_.allocate(sizeof(cell_coroutines), alignof(cell_coroutines)))
+            x->coroutines = ::new (block) cell_coroutines(t.self(), memory_, *this, c);
+    }
+    return x->coroutines;
 }
 
 void actor_world::await_coroutine(turn& t, cell& c) noexcept {
     c.set(cell::awaits);
+    note_wait(c);
     (void)kernel_->suspend(t.self(), suspension::await);
+}
+
+void actor_world::note_wait(cell& c) noexcept {
+    c.set_wait(static_cast<std::uint32_t>(c.extras()->coroutines->waits_for()));
+}
+
+handled actor_world::resume_coroutine(cell& c, system_message& continuation) noexcept {
+    const handled result = c.extras()->coroutines->resume(continuation);
+    if (c.is(cell::awaits))
+        note_wait(c);
+    return result;
 }
 
 void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end) noexcept {
@@ -39,7 +55,7 @@ void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end) 
 }
 
 void actor_world::destroy_coroutines(const self& s) noexcept {
-    if (cell_extras* x = s.c.body()->extras; x != nullptr && x->coroutines)
+    if (cell_extras* x = s.c.extras(); x != nullptr && x->coroutines != nullptr)
         x->coroutines->destroy_all();
 }
 

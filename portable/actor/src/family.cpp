@@ -92,7 +92,7 @@ void actor_world::child_ended(turn& t, const self& s, slot& child) noexcept {
     cell& c = cell::of(child);
     const mailbox_index who = c.subject.read();
     const cell::link number = kernel_->slots().number_of(child);
-    if (cell_extras* x = s.c.body()->extras; x != nullptr) {
+    if (cell_extras* x = s.c.extras(); x != nullptr) {
         if (c.is(cell::stop_ordered))
             --x->ending_children;
         for (child_record** at = &x->children; *at != nullptr; at = &(*at)->next) {
@@ -112,7 +112,7 @@ void actor_world::child_ended(turn& t, const self& s, slot& child) noexcept {
     }
     if (c.is(cell::is_named))
         names_.release(who);
-    free_body(child);
+    free_all(child);
     kernel_->release(child);
     if (who == user_) {
         // The runtime's own actors go last, then the root.
@@ -203,7 +203,7 @@ void actor_world::apply_restart(const self& s, slot& child, const cause_ref& why
 handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept {
     (void)t;
     cell& c = cell::of(child);
-    cell_extras* theirs = c.body()->extras;
+    cell_extras* theirs = c.extras();
     const mailbox_index who = kernel_->slots().index_of(child);
     cause_ref why = theirs != nullptr && theirs->reported
                         ? std::move(theirs->reported)

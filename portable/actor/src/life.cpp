@@ -13,17 +13,12 @@ mailbox_index actor_world::self::index() const noexcept {
     return world.kernel_->slots().index_of(place);
 }
 
-void* actor_world::instance_of(slot& s, cell& c) const noexcept {
-    return c.body()->instance(static_cast<const actor_type&>(*s.acts()).alignment);
-}
-
 cell_extras* actor_world::extras_of(cell& c) noexcept {
-    cell_body* body = c.body();
-    if (body->extras == nullptr) {
+    if (c.extras() == nullptr) {
         if (void* block = memory_.allocate(sizeof(cell_extras), alignof(cell_extras)))
-            body->extras = ::new (block) cell_extras;
+            c.set_extras(::new (block) cell_extras);
     }
-    return body->extras;
+    return c.extras();
 }
 
 handled actor_world::failed(cell& c, cause_ref why) noexcept {
@@ -33,9 +28,15 @@ handled actor_world::failed(cell& c, cause_ref why) noexcept {
     return handled::failed(text);
 }
 
+void actor_world::fail(turn& t, const failure& why) noexcept {
+    cell& c = cell::of(t.place());
+    (void)failed(c, failure_kind::returned, why);
+    c.tell(*kernel_, t.place(), cell::told_fail);
+}
+
 void actor_world::note_failed_message(turn& t, cell& c, envelope& e) noexcept {
     const auto& type = static_cast<const actor_type&>(*t.place().acts());
-    cell_extras* x = c.body()->extras;
+    cell_extras* x = c.extras();
     if (type.pre_restart == nullptr || x == nullptr || x->failed_message != nullptr)
         return;
     x->failed_message = &e;
@@ -56,12 +57,12 @@ handled actor_world::start(turn& t, void* state) noexcept {
 
 handled actor_world::create(const self& s, failure_kind as) noexcept {
     const actor_type& type = s.type();
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = nullptr;
     const bool again = as == failure_kind::post_restart;
-    handled made = type.construct(s.c, s.instance(), x != nullptr ? x->maker : nullptr);
+    handled made = type.construct(s.c, s.instance(), detail::actor_place(s.place).maker());
     if (made.is_ok()) {
         s.c.set(cell::has_instance);
-        x = s.c.body()->extras;
+        x = s.c.extras();
         if (again && type.post_restart != nullptr)
             made = type.post_restart(s.c, s.instance(), *x->cause);
         else if (type.pre_start != nullptr)
@@ -89,7 +90,49 @@ void actor_world::destroy_instance(const self& s) noexcept {
     if (!s.c.is(cell::has_instance))
         return;
     s.c.clear(cell::has_instance);
+    forget_functions(s.c);
     s.type().destruct(s.instance());
+}
+
+void actor_world::forget_functions(cell& c) noexcept {
+    cell_extras* x = c.extras();
+    if (x == nullptr)
+        return;
+    while (instance_function* f = x->adapters) {
+        x->adapters = f->next;
+        f->release(memory_);
+    }
+    while (instance_function* f = x->becomes) {
+        x->becomes = f->next;
+        f->release(memory_);
+    }
+    while (instance_function* f = x->left) {
+        x->left = f->next;
+        f->release(memory_);
+    }
+    if (x->idle == nullptr)
+        c.clear(cell::special);
+}
+
+void actor_world::leave(cell_extras& x, instance_function& f) noexcept {
+    if (!f.runs) {
+        f.release(memory_);
+        return;
+    }
+    f.next = x.left;
+    x.left = &f;
+}
+
+void actor_world::forget_left(cell& c) noexcept {
+    for (instance_function** at = &c.extras()->left; *at != nullptr;) {
+        instance_function* f = *at;
+        if (f->runs) {
+            at = &f->next;
+            continue;
+        }
+        *at = f->next;
+        f->release(memory_);
+    }
 }
 
 void actor_world::destroy(slot& place) noexcept {
@@ -97,8 +140,8 @@ void actor_world::destroy(slot& place) noexcept {
     if (!c.is(cell::has_instance))
         return;
     c.clear(cell::has_instance);
-    const auto& type = static_cast<const actor_type&>(*place.acts());
-    type.destruct(c.body()->instance(type.alignment));
+    static_cast<const actor_type&>(*place.acts()).destruct(instance_of(place));
+    // What belongs to it goes with its extras.
 }
 
 // ---- what it is told
@@ -123,13 +166,12 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
         w.be_watched(s, static_cast<watch_entry&>(m));
         break;
     case system_kind::continuation:
-        return c.body()->extras->coroutines->resume(m);
+        return w.resume_coroutine(c, m);
     case system_kind::unwatch:
         w.be_unwatched(s, m.subject.read());
         break;
     case system_kind::death_watch_notification:
-        w.be_notified(t, s, static_cast<watch_entry&>(m));
-        break;
+        return w.be_notified(t, s, static_cast<watch_entry&>(m));
     default:
         break;
     }
@@ -146,6 +188,8 @@ handled actor_world::look_at_orders(turn& t, const self& s) noexcept {
         be_resumed(t, s);
     if ((told & cell::told_reports) != 0)
         result = look_at_reports(t, s);
+    if ((told & cell::told_fail) != 0 && s.c.phase() < cell_phase::terminating)
+        result = handled::failed(failure("failure"));
     if ((told & cell::told_terminate) != 0)
         be_terminated(t, s);
     return result;
@@ -188,7 +232,7 @@ void actor_world::has_failed(const self& s, const failure& why) noexcept {
 void actor_world::report(const self& s, std::uint32_t what) noexcept {
     const mailbox_index parent = s.c.parent();
     if (parent.valid()) {
-        if (cell_extras* x = s.c.body()->extras; x != nullptr)
+        if (cell_extras* x = s.c.extras(); x != nullptr)
             x->reported = x->cause;
         slot& above = kernel_->slots().at(parent.slot_number());
         s.c.report(*kernel_, above, cell::of(above), s.place, what);
@@ -199,14 +243,14 @@ void actor_world::report(const self& s, std::uint32_t what) noexcept {
         return;
     }
     // The root: there is nobody above.
-    const cell_extras* x = s.c.body()->extras;
+    const cell_extras* x = s.c.extras();
     if (events_ != nullptr && x != nullptr && x->cause)
         events_->guardian_failed(*x->cause);
     terminate();
 }
 
 void actor_world::end_failure(const self& s) noexcept {
-    if (cell_extras* x = s.c.body()->extras; x != nullptr) {
+    if (cell_extras* x = s.c.extras(); x != nullptr) {
         x->cause = {};
         x->perpetrator = {};
         if (envelope* e = std::exchange(x->failed_message, nullptr))
@@ -228,7 +272,7 @@ void actor_world::be_resumed(turn& t, const self& s) noexcept {
         be_recreated(t, s, {});
         return;
     }
-    const cell_extras* x = s.c.body()->extras;
+    const cell_extras* x = s.c.extras();
     const mailbox_index perpetrator = x != nullptr ? x->perpetrator : mailbox_index{};
     end_failure(s);
     // What it failed for is forgiven, too.
@@ -259,7 +303,8 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
         x->cause = std::move(why);
     const bool first =
         !s.c.is(cell::has_instance) && x->cause && x->cause->kind() == failure_kind::initialization;
-    if (x->maker != nullptr && !x->maker->again() && s.c.is(cell::has_instance)) {
+    const actor_maker* maker = detail::actor_place(s.place).maker();
+    if (maker != nullptr && !maker->again() && s.c.is(cell::has_instance)) {
         // It was made of what could only be moved.
         if (events_ != nullptr && x->cause)
             events_->hook_failed(any_ref(s.index()), "restart: it cannot be made again", *x->cause);
@@ -299,7 +344,7 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
 }
 
 void actor_world::finish_restart(turn& t, const self& s) noexcept {
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = s.c.extras();
     const bool had_instance = s.c.is(cell::has_instance);
     destroy_instance(s);
     // PK-SUP-12: what failed to start starts again, as if for the first time.
@@ -321,8 +366,8 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     }
     end_failure(s);
     // PK-SUP-14: what was set before the failure still is.
-    if (cell_extras* kept = s.c.body()->extras; kept->receive_timeout != duration::max())
-        set_receive_timeout(t, kept->receive_timeout);
+    if (const idle_watch* idle = s.c.extras()->idle; idle != nullptr)
+        set_receive_timeout(t, idle->after);
 }
 
 // ---- ending
@@ -337,21 +382,26 @@ void actor_world::be_terminated(turn& t, const self& s) noexcept {
     } else {
         s.c.set_phase(cell_phase::terminating);
     }
-    cancel_timers(t);
-    set_receive_timeout(t, duration::max());
-    unwatch_all(t, s);
-    if (has_children(s) && !s.c.is(cell::suspended)) {
+    if (s.c.extras() != nullptr) {
+        cancel_timers(t);
+        set_receive_timeout(t, duration::max());
+        unwatch_all(t, s);
+    }
+    if (!has_children(s)) {
+        finish_termination(t, s);
+        return;
+    }
+    if (!s.c.is(cell::suspended)) {
         s.c.set(cell::suspended);
         (void)kernel_->suspend(s.index(), suspension::supervision);
     }
     stop_children(t);
-    go_on_waiting(t, s);
 }
 
 void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
     switch (s.c.phase()) {
     case cell_phase::restarting:
-        if (s.c.body()->extras->ending_children == 0)
+        if (s.c.extras()->ending_children == 0)
             finish_restart(t, s);
         break;
     case cell_phase::terminating:
@@ -364,19 +414,22 @@ void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
 }
 
 void actor_world::finish_termination(turn& t, const self& s) noexcept {
-    destroy_coroutines(s);
+    if (s.c.extras() != nullptr)
+        destroy_coroutines(s);
     if (s.c.is(cell::has_instance)) {
         const actor_type& type = s.type();
         if (type.post_stop != nullptr && !type.post_stop(s.c, s.instance()).is_ok() &&
             events_ != nullptr) {
-            const cell_extras* x = s.c.body()->extras;
+            const cell_extras* x = s.c.extras();
             if (x != nullptr && x->cause)
                 events_->hook_failed(any_ref(s.index()), "post_stop", *x->cause);
         }
-        cancel_timers(t);
+        if (s.c.extras() != nullptr)
+            cancel_timers(t);  // those of post_stop
         destroy_instance(s);
     }
-    unstash(s);
+    if (s.c.extras() != nullptr)
+        unstash(s);
     t.stop();
 }
 

@@ -44,7 +44,7 @@ void actor_world::unstash_all(turn& t) noexcept {
 }
 
 void actor_world::unstash(const self& s) noexcept {
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = s.c.extras();
     if (x == nullptr || x->stash.size() == 0)
         return;
     while (x->stash.size() != 0 && s.place.prepend(x->stash) != prepended::done) {
@@ -56,7 +56,7 @@ void actor_world::unstash(const self& s) noexcept {
 }
 
 std::uint32_t actor_world::stash_size(turn& t) noexcept {
-    const cell_extras* x = cell::of(t.place()).body()->extras;
+    const cell_extras* x = cell::of(t.place()).extras();
     return x != nullptr ? x->stash.size() : 0;
 }
 

@@ -7,6 +7,8 @@
 // when it is due it looks how long that was ago.
 #include <tactus/actor/actor_world.hpp>
 
+#include <new>
+
 namespace tactus::inline v0 {
 
 bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexcept {
@@ -37,7 +39,7 @@ void actor_world::forget_timer(cell_extras& x, actor_timer& timer) noexcept {
 }
 
 bool actor_world::cancel_timer(turn& t, timer_key key) noexcept {
-    cell_extras* x = cell::of(t.place()).body()->extras;
+    cell_extras* x = cell::of(t.place()).extras();
     for (actor_timer* timer = x != nullptr ? x->timers : nullptr; timer != nullptr;
          timer = timer->next) {
         if (timer->key == key) {
@@ -50,7 +52,7 @@ bool actor_world::cancel_timer(turn& t, timer_key key) noexcept {
 }
 
 void actor_world::cancel_timers(turn& t) noexcept {
-    cell_extras* x = cell::of(t.place()).body()->extras;
+    cell_extras* x = cell::of(t.place()).extras();
     while (x != nullptr && x->timers != nullptr) {
         (void)timers_->cancel(x->timers->handle);
         forget_timer(*x, *x->timers);
@@ -58,7 +60,7 @@ void actor_world::cancel_timers(turn& t) noexcept {
 }
 
 bool actor_world::timer_active(turn& t, timer_key key) noexcept {
-    const cell_extras* x = cell::of(t.place()).body()->extras;
+    const cell_extras* x = cell::of(t.place()).extras();
     for (const actor_timer* timer = x != nullptr ? x->timers : nullptr; timer != nullptr;
          timer = timer->next) {
         if (timer->key == key)
@@ -68,10 +70,10 @@ bool actor_world::timer_active(turn& t, timer_key key) noexcept {
 }
 
 handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept {
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = s.c.extras();
     if (x == nullptr)
         return handled::ok();
-    if (x->receive_timer == due.which)
+    if (x->idle != nullptr && x->idle->timer == due.which)
         return receive_idle(t, s);
     actor_timer* timer = x->timers;
     while (timer != nullptr && timer->handle != due.which)
@@ -97,14 +99,9 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     }
     if (inner == nullptr)
         return handled::ok();
-    // Handled as if it had come itself: a stash keeps it, a failure is its.
-    inner->sender.write(me);
-    t.set_sender(me);
-    const handled result = s.type().receive(t, s.place.user_state(), *inner);
-    if (!t.take_keeps())
-        kernel_->dispose_kept(*inner);
+    const handled result = receive_inner(t, s, *inner, me);
     // Fixed delay: counted from here, unless it was cancelled or replaced meanwhile.
-    for (actor_timer* same = s.c.body()->extras->timers; same != nullptr; same = same->next) {
+    for (actor_timer* same = s.c.extras()->timers; same != nullptr; same = same->next) {
         if (same->key == key && same->handle == due.which) {
             const auto next = timers_->arm(same->target, same->interval);
             if (next)
@@ -114,54 +111,70 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
             break;
         }
     }
-    return result.what() == handled::kind::kept ? handled::ok() : result;
+    return result;
 }
 
 // ---- receive timeout
 
-void actor_world::arm_receive_timeout(turn& t, cell_extras& x, duration after) noexcept {
-    x.receive_target.who = t.self();
-    x.receive_timer =
-        timers_ != nullptr ? timers_->arm(x.receive_target, after) : std::optional<timer_handle>{};
+void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept {
+    idle.target.who = t.self();
+    idle.timer =
+        timers_ != nullptr ? timers_->arm(idle.target, after) : std::optional<timer_handle>{};
 }
 
 void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
     cell& c = cell::of(t.place());
     const bool off = after == duration::max();
-    cell_extras* x = off ? c.body()->extras : extras_of(c);
-    if (x == nullptr)
-        return;
-    if (x->receive_timer)
-        (void)timers_->cancel(*x->receive_timer);
-    x->receive_timer.reset();
-    x->receive_timeout = after;
+    cell_extras* x = off ? c.extras() : extras_of(c);
+    idle_watch* idle = x != nullptr ? x->idle : nullptr;
+    if (idle != nullptr && idle->timer)
+        (void)timers_->cancel(*idle->timer);
     if (off) {
-        c.clear(cell::special);
+        if (idle == nullptr)
+            return;
+        memory_.release(idle, sizeof *idle, alignof(idle_watch));
+        x->idle = nullptr;
+        if (x->becomes == nullptr)
+            c.clear(cell::special);
         return;
     }
+    if (idle == nullptr) {
+        void* block =
+            x != nullptr ? memory_.allocate(sizeof(idle_watch), alignof(idle_watch)) : nullptr;
+        if (block == nullptr) {
+            fail(t, failure("no memory for a receive timeout"));
+            return;
+        }
+        idle = ::new (block) idle_watch;
+        x->idle = idle;
+    }
     c.set(cell::special);
-    x->active_at = kernel_->time()->now();
-    arm_receive_timeout(t, *x, after);
+    idle->after = after;
+    idle->active_at = kernel_->time()->now();
+    arm_receive_timeout(t, *idle, after);
 }
 
 void actor_world::note_activity(turn& t, cell& c, const envelope& e) noexcept {
+    idle_watch* idle = c.extras()->idle;
+    if (idle == nullptr)
+        return;
     const message_type* type = e.type.read();
     // PK-RTO-4: nor does the question who it is.
     if (type != &message_type_of<timer_due> && type != &message_type_of<identify> &&
         !type->keeps_receive_timeout)
-        c.body()->extras->active_at = t.now();
+        idle->active_at = t.now();
 }
 
 handled actor_world::receive_idle(turn& t, const self& s) noexcept {
-    cell_extras* x = s.c.body()->extras;
-    const duration idle = kernel_->time()->now() - x->active_at;
-    if (idle < x->receive_timeout) {
-        arm_receive_timeout(t, *x, x->receive_timeout - idle);
+    idle_watch& idle = *s.c.extras()->idle;
+    const duration after = idle.after;
+    const duration since = kernel_->time()->now() - idle.active_at;
+    if (since < after) {
+        arm_receive_timeout(t, idle, after - since);
         return handled::ok();
     }
-    const duration after = x->receive_timeout;
-    x->active_at = kernel_->time()->now();
-    arm_receive_timeout(t, *x, after);
+    idle.active_at = kernel_->time()->now();
+    arm_receive_timeout(t, idle, after);
     if (s.type().on_receive_timeout == nullptr)
         return handled::ok();
     return s.type().on_receive_timeout(s.c, s.instance(), receive_timeout{after});

@@ -15,27 +15,45 @@
 
 namespace tactus::inline v0 {
 
-void actor_world::watch(turn& t, mailbox_index who) noexcept {
+namespace {
+constexpr char watched_otherwise[] =
+    "it watches that actor with another message, which is not overwritten: unwatch it first";
+}
+
+void actor_world::watch(turn& t, mailbox_index who, held_message* with) noexcept {
+    const auto drop = [&] {
+        if (with != nullptr)
+            with->release(memory_);
+    };
     cell& c = cell::of(t.place());
     const mailbox_index me = t.self();
-    cell_extras* x = who.valid() && who != me ? extras_of(c) : nullptr;
-    if (x == nullptr)
-        return;
-    for (const watch_record* r = x->watching; r != nullptr; r = r->next) {
-        if (r->who == who)
-            return;
+    if (!who.valid() || who == me)
+        return drop();
+    cell_extras* x = extras_of(c);
+    for (const watch_record* r = x != nullptr ? x->watching : nullptr; r != nullptr; r = r->next) {
+        if (r->who != who)
+            continue;
+        const bool same_way =
+            with == nullptr ? r->with == nullptr : r->with != nullptr && with->equals(*r->with);
+        if (!same_way)
+            fail(t, failure(watched_otherwise));
+        return drop();
     }
-    void* record = memory_.allocate(sizeof(watch_record), alignof(watch_record));
+    void* record =
+        x != nullptr ? memory_.allocate(sizeof(watch_record), alignof(watch_record)) : nullptr;
     void* entry = memory_.allocate(sizeof(watch_entry), alignof(watch_entry));
     if (record == nullptr || entry == nullptr) {
         if (record != nullptr)
             memory_.release(record, sizeof(watch_record), alignof(watch_record));
         if (entry != nullptr)
             memory_.release(entry, sizeof(watch_entry), alignof(watch_entry));
-        return;
+        // It would wait for ever for what it asked to be told.
+        fail(t, failure("no memory to watch an actor"));
+        return drop();
     }
     auto* r = ::new (record) watch_record;
     r->who = who;
+    r->with = with;
     r->next = x->watching;
     x->watching = r;
     auto* e = ::new (entry) watch_entry;
@@ -46,8 +64,19 @@ void actor_world::watch(turn& t, mailbox_index who) noexcept {
     (void)kernel_->send_system(who, *e);
 }
 
+void actor_world::free_record(watch_record& r) noexcept {
+    if (r.with != nullptr)
+        r.with->release(memory_);
+    r.~watch_record();
+    memory_.release(&r, sizeof r, alignof(watch_record));
+}
+void actor_world::free_entry(watch_entry& e) noexcept {
+    e.~watch_entry();
+    memory_.release(&e, sizeof e, alignof(watch_entry));
+}
+
 void actor_world::unwatch(turn& t, mailbox_index who) noexcept {
-    cell_extras* x = cell::of(t.place()).body()->extras;
+    cell_extras* x = cell::of(t.place()).extras();
     if (x == nullptr)
         return;
     for (watch_record** at = &x->watching; *at != nullptr; at = &(*at)->next) {
@@ -55,7 +84,7 @@ void actor_world::unwatch(turn& t, mailbox_index who) noexcept {
             continue;
         watch_record* r = *at;
         *at = r->next;
-        memory_.release(r, sizeof *r, alignof(watch_record));
+        free_record(*r);
         // Without memory for it the watch comes back one day, and is dropped.
         if (owned_message* m = owned_message::make(memory_, system_kind::unwatch, nullptr)) {
             m->subject.write(t.self());
@@ -66,7 +95,7 @@ void actor_world::unwatch(turn& t, mailbox_index who) noexcept {
 }
 
 void actor_world::unwatch_all(turn& t, const self& s) noexcept {
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = s.c.extras();
     while (x != nullptr && x->watching != nullptr)
         unwatch(t, x->watching->who);
 }
@@ -83,14 +112,14 @@ void actor_world::be_watched(const self& s, watch_entry& e) noexcept {
 }
 
 void actor_world::be_unwatched(const self& s, mailbox_index watcher) noexcept {
-    cell_extras* x = s.c.body()->extras;
+    cell_extras* x = s.c.extras();
     if (x == nullptr)
         return;
     for (watch_entry** at = &x->watchers; *at != nullptr; at = &(*at)->next_watcher) {
         if ((*at)->watcher == watcher) {
             watch_entry* e = *at;
             *at = e->next_watcher;
-            memory_.release(e, sizeof *e, alignof(watch_entry));
+            free_entry(*e);
             return;
         }
     }
@@ -101,34 +130,59 @@ void actor_world::notify(watch_entry& e) noexcept {
     (void)kernel_->send_system(e.watcher, e);
 }
 
-void actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
+handled actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
     const mailbox_index who = e.watched;
-    memory_.release(&e, sizeof e, alignof(watch_entry));
-    const cell_extras* x = s.c.body()->extras;
+    cause_ref why = std::move(e.why);
+    free_entry(e);
+    const cell_extras* x = s.c.extras();
     for (watch_record* r = x != nullptr ? x->watching : nullptr; r != nullptr; r = r->next) {
         if (r->who == who && !r->notified) {
             r->notified = true;
-            // Behind what the ended actor sent before.
-            kernel_->tell_from(t.on(), s.index(), terminated{any_ref(who)}, {.sender = who});
-            return;
+            r->why = std::move(why);
+            // Behind what the ended actor sent before; without room at once, but never not at all.
+            const terminated m{any_ref(who)};
+            const sent queued =
+                actor_scheduler::try_tell(s.index(), terminated(m), {.sender = who});
+            return queued == sent::accepted ? handled::ok() : receive_terminated(t, s, m);
         }
     }
+    return handled::ok();
 }
 
-handled actor_world::receive_terminated(const self& s, const terminated& m) noexcept {
-    cell_extras* x = s.c.body()->extras;
-    for (watch_record** at = x != nullptr ? &x->watching : nullptr; at != nullptr && *at != nullptr;
-         at = &(*at)->next) {
-        if ((*at)->who != m.who.index() || !(*at)->notified)
-            continue;
-        watch_record* r = *at;
-        *at = r->next;
-        memory_.release(r, sizeof *r, alignof(watch_record));
-        if (s.type().on_terminated != nullptr)
-            return s.type().on_terminated(s.c, s.instance(), m);
-        return death_pact(s.c);
-    }
-    return handled::ok();  // not watched any more
+handled actor_world::receive_terminated(turn& t, const self& s, const terminated& m) noexcept {
+    cell_extras* x = s.c.extras();
+    watch_record** at = x != nullptr ? &x->watching : nullptr;
+    while (at != nullptr && *at != nullptr && ((*at)->who != m.who.index() || !(*at)->notified))
+        at = &(*at)->next;
+    if (at == nullptr || *at == nullptr)
+        return handled::ok();  // not watched any more
+    watch_record* r = *at;
+    *at = r->next;
+    const actor_type& type = s.type();
+    const cause_ref why = std::move(r->why);
+    envelope* instead = r->with != nullptr ? r->with->wrap(*kernel_, s.index()) : nullptr;
+    const bool lost_it = r->with != nullptr && instead == nullptr;
+    free_record(*r);
+    if (instead != nullptr)
+        return receive_inner(t, s, *instead, m.who.index());
+    if (lost_it)
+        return failed(s.c, failure_kind::runtime, failure("no room for what watch_with was given"));
+    if (why && type.on_child_failed != nullptr)
+        return type.on_child_failed(s.c, s.instance(), {{m.who}, why});
+    if (type.on_terminated != nullptr)
+        return type.on_terminated(s.c, s.instance(), m);
+    return death_pact(s.c);
+}
+
+handled actor_world::receive_inner(turn& t, const self& s, envelope& inner,
+                                   mailbox_index sender) noexcept {
+    // As if it had come itself: a stash keeps it, a failure is its.
+    inner.sender.write(sender);
+    t.set_sender(sender);
+    const handled result = s.type().receive(t, s.place.user_state(), inner);
+    if (!t.take_keeps())
+        kernel_->dispose_kept(inner);
+    return result.what() == handled::kind::kept ? handled::ok() : result;
 }
 
 handled actor_world::death_pact(cell& c) noexcept {
@@ -151,7 +205,7 @@ void actor_world::tell_unhandled(mailbox_index who, envelope& e) noexcept {
 handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
     const self s{*this, t.place(), c};
     if (const terminated* m = e.get_if<terminated>(); m != nullptr) {
-        const handled done = receive_terminated(s, *m);
+        const handled done = receive_terminated(t, s, *m);
         if (!done.is_ok())
             note_failed_message(t, c, e);
         return done;
@@ -167,6 +221,23 @@ handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
     if (const identify* m = e.get_if<identify>(); m != nullptr) {
         m->reply_to.tell(actor_identity{m->id, any_ref(t.self())});
         return handled::ok();
+    }
+    if (cell_extras* x = c.extras(); x != nullptr) {
+        for (instance_function* f = x->adapters; f != nullptr; f = f->next) {
+            auto& adapter = static_cast<message_adapter&>(*f);
+            if (!same_message(adapter.takes, *e.type.read()))
+                continue;
+            envelope* made = nullptr;
+            adapter.runs = true;
+            const handled done = adapter.adapt(t, c, e, made);
+            adapter.runs = false;
+            forget_left(c);
+            if (!done.is_ok())
+                return done;
+            if (made == nullptr)
+                return failed(c, failure_kind::runtime, failure("no room for an adapted message"));
+            return receive_inner(t, s, *made, e.sender.read());
+        }
     }
     tell_unhandled(t.self(), e);
     return handled::ok();

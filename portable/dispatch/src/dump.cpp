@@ -30,7 +30,7 @@ struct dispatcher_view {
 
 /// An actor, seen from outside; `exists` is false when it ended while it was looked at.
 struct actor_view {
-    actor_view(actor_scheduler& system, slot& s) noexcept
+    actor_view(actor_scheduler& system, slot& s, actor_notes* notes) noexcept
         : ref(system.slots().index_of(s)),
           state(s.state().state()),
           user_len(s.user_length()),
@@ -39,6 +39,10 @@ struct actor_view {
         if (s.state().suspended() && state != mailbox_state::closing)
             note(system, s);
         runs_on(system, s);
+        if (notes != nullptr) {
+            path = notes->path_of(ref, path_room);
+            waits_for = notes->waits_for(s);
+        }
         exists = ref.valid() && state != mailbox_state::closed && s.generation() == ref.generation;
     }
 
@@ -50,9 +54,13 @@ struct actor_view {
     std::optional<std::uint32_t> worker_number;
     std::optional<held_reason> held;
     std::optional<std::uint64_t> since_ms;
+    std::string_view path;       // empty: nobody knows
+    std::string_view waits_for;  // empty: for messages
     bool exists = false;
 
 private:
+    char path_room[192];
+
     void note(actor_scheduler& system, slot& s) noexcept {
         // Supervision decides over who awaits, too.
         const bool supervised = s.state().suspend_count(suspension::supervision) != 0;
@@ -83,17 +91,18 @@ private:
 
 /// Calls for each actor there is, up to a number; how many there are.
 template <class Visit>
-std::uint32_t for_each_actor(actor_scheduler& system, std::uint32_t max, Visit&& visit) noexcept {
+std::uint32_t for_each_actor(actor_scheduler& system, const dump_options& o,
+                             Visit&& visit) noexcept {
     std::uint32_t count = 0;
     for (std::uint32_t i = 0; i < system.slots().constructed_count(); ++i) {
         slot& s = system.slots().at(i);
         if (s.state().closed())
             continue;
-        if (count >= max) {
+        if (count >= o.actors_max) {
             ++count;
             continue;
         }
-        const actor_view a(system, s);
+        const actor_view a(system, s, o.notes);
         if (!a.exists)
             continue;
         ++count;
@@ -127,7 +136,7 @@ class text_dump {
 public:
     text_dump(actor_scheduler& system, text_sink& to) noexcept : system_(system), to_(to) {}
 
-    void run(std::uint32_t actors_max) noexcept {
+    void run(const dump_options& o) noexcept {
         say("system ", system_.system_number());
         to_.write(" ");
         to_.write(name_of(system_.phase()));
@@ -135,9 +144,9 @@ public:
         for (std::uint32_t d = 0; system_.dispatcher_at(d) != nullptr; ++d)
             write(dispatcher_view(*system_.dispatcher_at(d)));
         const std::uint32_t count =
-            for_each_actor(system_, actors_max, [this](const actor_view& a) { write(a); });
-        if (count > actors_max)
-            say("and ", count - actors_max, " more actors\n");
+            for_each_actor(system_, o, [this](const actor_view& a) { write(a); });
+        if (count > o.actors_max)
+            say("and ", count - o.actors_max, " more actors\n");
     }
 
 private:
@@ -186,6 +195,14 @@ private:
             if (a.since_ms)
                 say(" since ", *a.since_ms, " ms");
         }
+        if (!a.waits_for.empty()) {
+            to_.write(", waits for ");
+            to_.write(a.waits_for);
+        }
+        if (!a.path.empty()) {
+            to_.write(", ");
+            to_.write(a.path);
+        }
         to_.write("\n");
     }
 
@@ -197,7 +214,7 @@ class json_dump {
 public:
     json_dump(actor_scheduler& system, text_sink& to) noexcept : system_(system), to_(to) {}
 
-    void run(std::uint32_t actors_max) noexcept {
+    void run(const dump_options& o) noexcept {
         to_.begin_object();
         to_.key("system").value(system_.system_number());
         to_.key("phase").value(std::string_view(name_of(system_.phase())));
@@ -207,7 +224,7 @@ public:
         to_.end_array();
         to_.key("actors").begin_array();
         const std::uint32_t count =
-            for_each_actor(system_, actors_max, [this](const actor_view& a) { write(a); });
+            for_each_actor(system_, o, [this](const actor_view& a) { write(a); });
         to_.end_array();
         to_.key("actor_count").value(count);
         to_.end_object();
@@ -254,6 +271,8 @@ private:
         to_.key("actor").value(index_text(a.ref));
         to_.key("ref");
         write(a.ref);
+        if (!a.path.empty())
+            to_.key("path").value(a.path);
         number("user_len", a.user_len);
         number("system_len", a.system_len);
         to_.key("state").value(std::string_view(name_of(a.state)));
@@ -276,6 +295,8 @@ private:
         } else {
             to_.null();
         }
+        if (!a.waits_for.empty())
+            to_.key("waits_for").value(a.waits_for);
         to_.end_object();
     }
 
@@ -287,9 +308,9 @@ private:
 
 void dump_dispatchers(actor_scheduler& system, text_sink& to, const dump_options& o) noexcept {
     if (o.format == dump_format::json)
-        json_dump(system, to).run(o.actors_max);
+        json_dump(system, to).run(o);
     else
-        text_dump(system, to).run(o.actors_max);
+        text_dump(system, to).run(o);
 }
 
 }  // namespace tactus::inline v0

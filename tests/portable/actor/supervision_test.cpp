@@ -15,7 +15,7 @@ namespace {
 enum class order : std::uint8_t { fail, ask };
 
 // What is written down: the child's number * 100 + what happened + 10 * its life.
-enum : std::int32_t { started = 1, stopped = 2, restarting = 3, restarted = 4, alive = 5 };
+enum : std::int32_t { started = 1, was_stopped = 2, restarting = 3, restarted = 4, alive = 5 };
 
 std::int32_t lives[4] = {};
 
@@ -30,7 +30,7 @@ public:
         return {};
     }
     void pre_start() const { note(started); }
-    void post_stop() const { note(stopped); }
+    void post_stop() const { note(was_stopped); }
     void note(std::int32_t what) const { journal().add(number_ * 100 + life_ * 10 + what); }
 
 private:
@@ -116,7 +116,7 @@ TEST(supervision, SV_1_one_for_one_restarts_who_failed) {
     for (const int failing : {1, 3, 2}) {
         family_rig rig({});
         rig.fail(failing);
-        EXPECT_TRUE(journal().is({failing * 100 + stopped, failing * 100 + 10 + started}));
+        EXPECT_TRUE(journal().is({failing * 100 + was_stopped, failing * 100 + 10 + started}));
         EXPECT_EQ(rig.answers(), 3);
         EXPECT_EQ(rig.said.decision_count, 1u);
         EXPECT_TRUE(rig.said.decisions[0].what == directive::restart);
@@ -130,7 +130,7 @@ TEST(supervision, SV_1_all_for_one_restarts_all) {
     family_rig rig({.scope = supervision_scope::all_for_one});
     rig.fail(2);
     for (int i = 1; i <= 3; ++i) {
-        EXPECT_EQ(family_rig::count(i * 100 + stopped), 1);
+        EXPECT_EQ(family_rig::count(i * 100 + was_stopped), 1);
         EXPECT_EQ(family_rig::count(i * 100 + 10 + started), 1);
     }
     EXPECT_EQ(journal().count(), 6u);
@@ -142,9 +142,9 @@ TEST(supervision, SV_1_all_for_one_restarts_all) {
 TEST(supervision, SV_1_rest_for_one_restarts_those_spawned_later) {
     family_rig rig({.scope = supervision_scope::rest_for_one});
     rig.fail(2);
-    EXPECT_EQ(family_rig::count(100 + stopped), 0);
+    EXPECT_EQ(family_rig::count(100 + was_stopped), 0);
     for (int i = 2; i <= 3; ++i) {
-        EXPECT_EQ(family_rig::count(i * 100 + stopped), 1);
+        EXPECT_EQ(family_rig::count(i * 100 + was_stopped), 1);
         EXPECT_EQ(family_rig::count(i * 100 + 10 + started), 1);
     }
     EXPECT_EQ(rig.answers(), 3);
@@ -163,7 +163,7 @@ TEST(supervision, SV_1_resume_and_stop) {
     {
         family_rig rig({.decider = always_stop});
         rig.fail(1);
-        EXPECT_TRUE(journal().is({100 + stopped}));
+        EXPECT_TRUE(journal().is({100 + was_stopped}));
         EXPECT_EQ(rig.answers(), 2);
         rig.end();
     }
@@ -227,7 +227,7 @@ TEST(supervision, SV_2_the_mailbox_survives_a_restart) {
     child.tell(order::ask);
     rig.run();
     // Life 1: the boss's has life 0.
-    EXPECT_TRUE(journal().is({100 + 10 + alive, 100 + 10 + stopped, 100 + 20 + started,
+    EXPECT_TRUE(journal().is({100 + 10 + alive, 100 + 10 + was_stopped, 100 + 20 + started,
                               100 + 20 + alive, 100 + 20 + alive}));
     rig.end();
 }
@@ -263,7 +263,7 @@ TEST(supervision, SV_5_escalation_fails_the_parent) {
     journal().clear();
     m.tell(1);
     rig.run();
-    EXPECT_TRUE(journal().is({2, 200 + 10 + stopped, 1}));
+    EXPECT_TRUE(journal().is({2, 200 + 10 + was_stopped, 1}));
     EXPECT_EQ(rig.said.decision_count, 2u);
     EXPECT_TRUE(rig.said.decisions[0].what == directive::escalate);
     EXPECT_TRUE(rig.said.decisions[1].what == directive::restart);
@@ -364,7 +364,7 @@ TEST(supervision, AC_8_kill_is_a_failure) {
     journal().clear();
     child.any().tell(tactus::kill{});
     rig.run();
-    EXPECT_TRUE(journal().is({100 + 10 + stopped}));
+    EXPECT_TRUE(journal().is({100 + 10 + was_stopped}));
     EXPECT_TRUE(rig.said.decisions[0].why == failure_kind::killed);
     EXPECT_TRUE(rig.said.decisions[0].what == directive::stop);
     rig.end();
@@ -441,7 +441,7 @@ TEST(supervision, C_SUP_31_a_post_stop_that_fails) {
     rig.end();
 }
 
-// SV-2: who cannot be restarted for want of memory is stopped, and waits for nobody.
+// SV-2: who cannot be restarted for want of memory is was_stopped, and waits for nobody.
 TEST(supervision, SV_2_without_memory_a_restart_is_a_stop) {
     family_rig rig({});
     const auto child = rig.spawn<worker_child>("child", 1);
@@ -451,7 +451,7 @@ TEST(supervision, SV_2_without_memory_a_restart_is_a_stop) {
     rig.memory.refusing = true;
     rig.run();
     rig.memory.refusing = false;
-    EXPECT_TRUE(journal().is({100 + 10 + stopped}));
+    EXPECT_TRUE(journal().is({100 + 10 + was_stopped}));
     EXPECT_FALSE(rig.world.find("/user/child").valid());
     rig.end();
 }

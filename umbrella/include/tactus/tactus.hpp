@@ -11,6 +11,7 @@
 #include <tactus/actor/actor_context.hpp>
 #include <tactus/actor/actor_log.hpp>
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/actor_ref.hpp>
 #include <tactus/actor/actor_timers.hpp>
 #include <tactus/actor/actor_type.hpp>
@@ -20,7 +21,7 @@
 #include <tactus/actor/behavior.hpp>
 #include <tactus/actor/cancel_context.hpp>
 #include <tactus/actor/cell.hpp>
-#include <tactus/actor/cell_body.hpp>
+#include <tactus/actor/cell_extras.hpp>
 #include <tactus/actor/circuit_breaker.hpp>
 #include <tactus/actor/continuation_waker.hpp>
 #include <tactus/actor/coroutine_memory.hpp>
@@ -30,11 +31,13 @@
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/event_type.hpp>
 #include <tactus/actor/failure_cause.hpp>
+#include <tactus/actor/held_message.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/one_shot_signal.hpp>
 #include <tactus/actor/props.hpp>
+#include <tactus/actor/protocol_context.hpp>
 #include <tactus/actor/retry.hpp>
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/supervision.hpp>

@@ -12,7 +12,7 @@
 // failure, or an expected<void, failure>; or it is a coroutine, a task<> of these. While that waits
 // other messages do, unless the class says `static constexpr bool reentrant = true`. Hooks are
 // found by their names, and must be public: pre_start, post_stop, pre_restart, post_restart,
-// supervision, decide, on(const terminated&), on(const receive_timeout&).
+// supervision, decide, on(const terminated&), on(const child_failed&), on(const receive_timeout&).
 //
 // The class has no data and no virtual functions: a table of functions is made for each actor class
 // where it is spawned.
@@ -27,6 +27,7 @@
 #include <tactus/actor/actor_context.hpp>
 #include <tactus/actor/actor_type.hpp>
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/protocol_context.hpp>
 #include <tactus/actor/task.hpp>
 #include <tactus/dispatch/turn.hpp>
 
@@ -73,13 +74,13 @@ protected:
     actor& operator=(actor&&) = default;
 
     /// In the constructor, too.
-    [[nodiscard]] actor_context context() const noexcept {
+    [[nodiscard]] protocol_context<Ms...> context() const noexcept {
         turn* t = turn::current();
         TACTUS_CHECK(1, t != nullptr);
         TACTUS_CHECK(2, actor_world::is_in_turn(*t, this));
-        return actor_context(*t);
+        return protocol_context<Ms...>(*t);
     }
-    [[nodiscard]] reference self() const noexcept { return reference(context().self()); }
+    [[nodiscard]] reference self() const noexcept { return context().self(); }
     [[nodiscard]] any_ref sender() const noexcept { return context().sender(); }
 
 private:
@@ -217,11 +218,14 @@ struct actor_table {
 
     static handled receive(turn& t, void* place, envelope& e) noexcept {
         cell& c = cell::at(place);
-        if (c.is(cell::special)) [[unlikely]]
-            actor_world::of(t.system()).note_activity(t, c, e);
         if constexpr (wants_message)
             t.set_current_message(&e);
-        A& a = instance(c.body()->instance(alignof(A)));
+        if (c.is(cell::special)) [[unlikely]] {
+            actor_world::of(t.system()).note_activity(t, c, e);
+            if (instance_function* as = c.extras()->becomes; as != nullptr)
+                return receive_as(t, c, e, static_cast<become_frame<Ms...>&>(*as));
+        }
+        A& a = instance(fits_slot(sizeof(A), alignof(A)) ? t.place().room() : t.place().extras());
         [[maybe_unused]] const message_type* type = e.type.read();
         handled result;
         const bool known =
@@ -236,6 +240,31 @@ struct actor_table {
             actor_world::of(t.system()).note_failed_message(t, c, e);
         return result;
     }
+    /// It has become something else.
+    [[gnu::noinline]] static handled receive_as(turn& t, cell& c, envelope& e,
+                                                become_frame<Ms...>& as) noexcept {
+        t.set_current_message(&e);
+        handled result;
+        [[maybe_unused]] const message_type* type = e.type.read();
+        const bool outermost = !std::exchange(as.runs, true);
+        const bool known = ((same_message(*type, message_type_of<Ms>) &&
+                             (result = call_as<Ms>(t, c, as, e.payload()), true)) ||
+                            ...);
+        if (!known)
+            result = actor_world::of(t.system()).receive_other(t, c, e);
+        if (outermost) {
+            as.runs = false;
+            actor_world::of(t.system()).forget_left(c);
+        }
+        if (result.is_ok() && t.keeps())
+            return handled::kept();
+        if (known && !result.is_ok() && !t.keeps())
+            actor_world::of(t.system()).note_failed_message(t, c, e);
+        return result;
+    }
+    template <class M>
+    static handled call_as(turn& t, cell& c, become_frame<Ms...>& as, void* payload) noexcept;
+
     /// UP-5: the descriptor may be another shared object's copy of ours.
     [[gnu::noinline]] static handled receive_other(turn& t, cell& c, A& a, envelope& e) noexcept {
         [[maybe_unused]] const message_type* type = e.type.read();
@@ -302,6 +331,11 @@ struct actor_table {
             t.on_terminated = [](cell& c, void* p, const terminated& m) noexcept {
                 return guard(c, [&] { return instance(p).on(m); });
             };
+        // The nearest handler: one for terminated takes this, too.
+        if constexpr (requires(A& a, const child_failed& m) { a.on(m); })
+            t.on_child_failed = [](cell& c, void* p, const child_failed& m) noexcept {
+                return guard(c, [&] { return instance(p).on(m); });
+            };
         if constexpr (requires(A& a, const receive_timeout& m) { a.on(m); })
             t.on_receive_timeout = [](cell& c, void* p, const receive_timeout& m) noexcept {
                 return guard(c, [&] { return instance(p).on(m); });
@@ -344,4 +378,59 @@ const actor_type& actor_type_of() noexcept {
     return detail::table_of<A>(static_cast<const A*>(nullptr));
 }
 
+// ---- protocol_context
+
+template <class From, class F, class... Ms>
+handled detail::adapter_of<From, F, Ms...>::adapt(turn& t, cell& c, envelope& from,
+                                                  envelope*& made) noexcept {
+    return guard(c, [&] {
+        auto& message = *std::launder(static_cast<From*>(from.payload()));
+        made = t.system().wrap(t.self(), function_(std::move(message)));
+    });
+}
+
+namespace detail {
+
+template <class T, class F>
+task<> piped(task<T> from, F f, any_ref to) {
+    if constexpr (std::is_void_v<T>) {
+        co_await std::move(from);
+        to.tell(f());
+    } else {
+        auto given = co_await std::move(from);
+        to.tell(f(std::move(given)));
+    }
+}
+template <class R, class Make, class F>
+task<> piped_ask(actor_world* world, any_ref target, Make make, duration timeout, F f, any_ref to) {
+    auto given =
+        co_await wait_awaiter<ask_source<R, Make>>({world, target, std::move(make), timeout});
+    to.tell(f(std::move(given)));
+}
+
+}  // namespace detail
+
+template <class... Ms>
+template <class T, class F>
+void protocol_context<Ms...>::pipe_to_self(task<T> from, F f) {
+    world().start_beside(in(), [&] {
+        return detail::supervised(detail::piped(std::move(from), std::move(f), self().any()));
+    });
+}
+template <class... Ms>
+template <class R, class Make, class F>
+    requires std::invocable<F&, std::expected<R, ask_fault>>
+void protocol_context<Ms...>::ask(any_ref target, Make make, duration timeout, F f) {
+    static_assert(detail::adapted_message<
+                  std::remove_cvref_t<std::invoke_result_t<F&, std::expected<R, ask_fault>>>,
+                  Ms...>::met);
+    world().start_beside(in(), [&] {
+        return detail::supervised(detail::piped_ask<R>(&world(), target, std::move(make), timeout,
+                                                       std::move(f), self().any()));
+    });
+}
+
 }  // namespace tactus::inline v0
+
+// What actors may become.
+#include <tactus/actor/behavior.hpp>

@@ -90,6 +90,21 @@ public:
         return any_ref(world().child_named(turn_, name));
     }
 
+    /// Calls visit(any_ref) for each, in the order they were spawned.
+    template <class Visit>
+    void for_each_child(Visit&& visit) const {
+        registry& slots = turn_.system().slots();
+        children_of all(slots, cell::of(turn_.place()));
+        while (slot* child = all.next())
+            visit(any_ref(slots.index_of(*child)));
+    }
+
+    /// SV-3: this actor has failed, when the message is handled: as if it had returned `why`.
+    void fail(const failure& why) noexcept { world().fail(turn_, why); }
+    /// The number of its dispatcher; see runtime::dispatchers.
+    [[nodiscard]] std::uint32_t dispatcher() const noexcept {
+        return turn_.place().dispatcher_number();
+    }
     /// Ends this actor when the message is handled.
     void stop() noexcept { world().stop_self(turn_); }
     /// Ends a child. False: it is none, or has ended.
@@ -98,6 +113,16 @@ public:
 
     /// It gets `terminated` once when `who` has ended, or has ended already. Again: nothing.
     void watch(any_ref who) noexcept { world().watch(turn_, who.index()); }
+    /// The same with a message of its own instead of `terminated`, handled as if it was sent. It is
+    /// not overwritten: watching again in another way fails the actor; unwatch first.
+    template <message M>
+    void watch_with(any_ref who, M message) noexcept {
+        held_message* held = detail::held_of<M>::make(world().memory(), std::move(message));
+        if (held == nullptr)
+            fail(failure("no memory to watch an actor"));
+        else
+            world().watch(turn_, who.index(), held);
+    }
     /// It does not, not even if that is in its mailbox.
     void unwatch(any_ref who) noexcept { world().unwatch(turn_, who.index()); }
 

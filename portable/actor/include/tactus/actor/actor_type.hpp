@@ -13,6 +13,7 @@
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/dispatch/behaviour.hpp>
+#include <tactus/dispatch/slot.hpp>
 #include <tactus/mailbox/mailbox_options.hpp>
 
 namespace tactus::inline v0 {
@@ -29,12 +30,20 @@ public:
     virtual void make(void* place, bool last) = 0;
     /// It can make another one, for a restart.
     [[nodiscard]] virtual bool again() const noexcept = 0;
+    /// Where the instance is to be, if it does not fit into the slot.
+    [[nodiscard]] virtual void* instance() noexcept = 0;
+    /// Gives back the block, which the instance may be in.
     virtual void end(memory_source& memory) noexcept = 0;
 
 protected:
     actor_maker() = default;
     ~actor_maker() = default;
 };
+
+/// Small instances are in their slot.
+[[nodiscard]] constexpr bool fits_slot(std::size_t size, std::size_t alignment) noexcept {
+    return size <= slot::room_size && alignment <= slot::room_alignment;
+}
 
 struct actor_type : behaviour {
     std::uint32_t size = 0;  // of the instance
@@ -50,6 +59,7 @@ struct actor_type : behaviour {
                            envelope* message) noexcept = nullptr;
     handled (*post_restart)(cell& c, void* instance, const failure_cause& why) noexcept = nullptr;
     handled (*on_terminated)(cell& c, void* instance, const terminated& t) noexcept = nullptr;
+    handled (*on_child_failed)(cell& c, void* instance, const child_failed& t) noexcept = nullptr;
     handled (*on_receive_timeout)(cell& c, void* instance,
                                   const receive_timeout& t) noexcept = nullptr;
     /// The strategy for its children, and what its decider says.

@@ -17,8 +17,9 @@
 #include <expected>
 #include <string_view>
 
+#include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/cell.hpp>
-#include <tactus/actor/cell_body.hpp>
+#include <tactus/actor/cell_extras.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
@@ -81,7 +82,7 @@ protected:
     ~world_events() = default;
 };
 
-class actor_world final : public kernel_events {
+class actor_world final : public kernel_events, private actor_notes {
 public:
     struct options {
         memory_source* memory = nullptr;  // bodies, names, watches
@@ -131,7 +132,10 @@ public:
     }
     /// Names nothing: there is none. "/user/a/b", "user/a/b" or "tactus://name/user/a/b".
     [[nodiscard]] mailbox_index find(std::string_view path) noexcept;
+    /// Those without a name are known by their reference: `$slot.generation`.
     void write_path(mailbox_index who, text_sink& to) noexcept;
+    /// EV-5: dispatchers, and actors with their state, queues, and what each waits for.
+    void dump(text_sink& to, dump_options o = {}) noexcept;
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     /// EV-4; null: there is none.
     [[nodiscard]] logger* log() const noexcept { return log_; }
@@ -159,7 +163,8 @@ public:
 
     // ---- in the turn of the actor
 
-    void watch(turn& t, mailbox_index who) noexcept;
+    /// `with`: what it is told instead of `terminated`; the world's from now on.
+    void watch(turn& t, mailbox_index who, held_message* with = nullptr) noexcept;
     void unwatch(turn& t, mailbox_index who) noexcept;
     /// Ends the actor whose turn it is, when that is over.
     void stop_self(turn& t) noexcept;
@@ -173,6 +178,8 @@ public:
     [[nodiscard]] handled failed(cell& c, failure_kind kind, const failure& why) noexcept {
         return failed(c, cause_ref::make(memory_, kind, why));
     }
+    /// SV-3: the actor has failed, when what it is doing is done.
+    void fail(turn& t, const failure& why) noexcept;
     /// ST-1, ST-2: puts the message being handled aside; a failure when there is no room for it,
     /// and then it is a dead letter (stash_overflow).
     [[nodiscard]] std::expected<void, failure> stash(turn& t) noexcept;
@@ -193,10 +200,22 @@ public:
 
     /// AC-2: the coroutines of the actor; null when there is no memory.
     [[nodiscard]] coroutine_set* coroutines_of(turn& t, cell& c) noexcept;
+    /// A coroutine that no message waits for. It fails the actor when it cannot be started.
+    template <class Call>
+    void start_beside(turn& t, Call&& call) noexcept {
+        cell& c = cell::of(t.place());
+        coroutine_set* set = coroutines_of(t, c);
+        if (set == nullptr || !set->start_handler(std::forward<Call>(call)).is_ok())
+            fail(t, failure(no_frame_memory));
+    }
     /// User messages wait from now on, until the coroutine has ended.
     void await_coroutine(turn& t, cell& c) noexcept;
     /// The end of a handler's coroutine; `what` is its envelope.
     static void coroutine_ended(coroutine_set& of, void* what, coroutine_end how) noexcept;
+    /// A function of the instance is not wanted any more; it may be running.
+    void leave(cell_extras& x, instance_function& f) noexcept;
+    /// Frees those that ran when they were left, and do not any more.
+    void forget_left(cell& c) noexcept;
     [[nodiscard]] timer_service* timers() const noexcept { return timers_; }
 
     /// Keeps the message for pre_restart, if the actor has one.
@@ -209,13 +228,13 @@ public:
     [[nodiscard]] handled death_pact(cell& c) noexcept;
     /// Null when there is no memory.
     [[nodiscard]] cell_extras* extras_of(cell& c) noexcept;
-    [[nodiscard]] void* instance_of(slot& s, cell& c) const noexcept;
+    [[nodiscard]] static void* instance_of(slot& s) noexcept {
+        return detail::actor_place(s).instance();
+    }
     /// `part` belongs to the instance whose turn it is.
     [[nodiscard]] static bool is_in_turn(const turn& t, const void* part) noexcept {
-        slot& place = t.place();
-        const auto& type = static_cast<const actor_type&>(*place.acts());
-        const auto begin =
-            reinterpret_cast<std::uintptr_t>(cell::of(place).body()->instance(type.alignment));
+        const auto& type = static_cast<const actor_type&>(*t.place().acts());
+        const auto begin = reinterpret_cast<std::uintptr_t>(instance_of(t.place()));
         return reinterpret_cast<std::uintptr_t>(part) - begin < type.size;
     }
 
@@ -237,6 +256,11 @@ private:
     void actor_failed(mailbox_index who, const failure& why) noexcept override;
     void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override;
 
+    // actor_notes
+    [[nodiscard]] std::string_view path_of(mailbox_index who,
+                                           std::span<char> room) noexcept override;
+    [[nodiscard]] std::string_view waits_for(slot& s) noexcept override;
+
     /// The actor whose turn it is.
     struct self {
         actor_world& world;
@@ -245,27 +269,31 @@ private:
         [[nodiscard]] const actor_type& type() const noexcept {
             return static_cast<const actor_type&>(*place.acts());
         }
-        [[nodiscard]] void* instance() const noexcept { return world.instance_of(place, c); }
+        [[nodiscard]] void* instance() const noexcept { return instance_of(place); }
         [[nodiscard]] mailbox_index index() const noexcept;
     };
 
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_under(
         slot* parent, const spawn_request& wanted, std::uint32_t bits) noexcept;
-    [[nodiscard]] std::expected<cell_body*, spawn_error> prepare(const spawn_request& wanted,
-                                                                 mailbox_index parent) noexcept;
+    /// Takes the name and the block, if it needs them.
+    [[nodiscard]] std::expected<void*, spawn_error> prepare(const spawn_request& wanted,
+                                                            mailbox_index parent) noexcept;
     void lost(mailbox_index to, mailbox_index from, const message_type& type,
               dead_letter_cause cause) noexcept;
     void tell_unhandled(mailbox_index who, envelope& e) noexcept;
-    void free_body(const actor_type& type, cell_body* body) noexcept;
-    /// Of an actor that has ended.
-    void free_body(slot& place) noexcept;
+    /// Of an actor that has ended: all it had.
+    void free_all(slot& place) noexcept;
+    void free_extras(cell& c) noexcept;
     bool send(mailbox_index to, system_kind kind, void* payload) noexcept;
     bool send_recreate(mailbox_index to, cause_ref why) noexcept;
 
     // Life.
     [[nodiscard]] handled create(const self& s, failure_kind as) noexcept;
     void destroy_instance(const self& s) noexcept;
+    void forget_functions(cell& c) noexcept;
     void destroy_coroutines(const self& s) noexcept;
+    [[nodiscard]] handled resume_coroutine(cell& c, system_message& continuation) noexcept;
+    static void note_wait(cell& c) noexcept;
     [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;
     [[nodiscard]] handled look_at_reports(turn& t, const self& s) noexcept;
     void child_ended(turn& t, const self& s, slot& child) noexcept;
@@ -292,18 +320,23 @@ private:
     [[nodiscard]] slot* find_child(const self& s, mailbox_index who) noexcept;
 
     // Watch.
+    void free_record(watch_record& r) noexcept;
+    void free_entry(watch_entry& e) noexcept;
     void be_watched(const self& s, watch_entry& e) noexcept;
     void be_unwatched(const self& s, mailbox_index watcher) noexcept;
-    void be_notified(turn& t, const self& s, watch_entry& e) noexcept;
+    [[nodiscard]] handled be_notified(turn& t, const self& s, watch_entry& e) noexcept;
     void notify(watch_entry& e) noexcept;
     void unwatch_all(turn& t, const self& s) noexcept;
     [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
     [[nodiscard]] handled receive_idle(turn& t, const self& s) noexcept;
-    void arm_receive_timeout(turn& t, cell_extras& x, duration after) noexcept;
+    void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
     void unstash(const self& s) noexcept;
 
-    [[nodiscard]] handled receive_terminated(const self& s, const terminated& m) noexcept;
+    [[nodiscard]] handled receive_terminated(turn& t, const self& s, const terminated& m) noexcept;
+    /// A message that another one stands for.
+    [[nodiscard]] handled receive_inner(turn& t, const self& s, envelope& inner,
+                                        mailbox_index sender) noexcept;
 
     memory_source& memory_;
     world_events* events_;

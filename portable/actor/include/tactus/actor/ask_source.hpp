@@ -128,6 +128,7 @@ public:
         Make make;
         duration timeout;
     };
+    static constexpr wait_kind waits_for = wait_kind::reply;
     using result = std::expected<R, ask_fault>;
 
     ask_source(request&& what, waker& to_wake, mailbox_index owner) noexcept

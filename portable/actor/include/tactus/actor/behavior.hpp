@@ -8,8 +8,9 @@
 //
 // A handler takes the context and a message, and returns nothing, or what comes next: `same`,
 // `stopped`, `unhandled`, or another behavior of the same protocol (which is what ctx.become says,
-// too). A handler for `terminated` may be among them. A restart begins with a copy of the first
-// behavior: functions can be copied.
+// too). Handlers for `terminated` and `child_failed` may be among them. A restart begins with a
+// copy of the first behavior: functions can be copied. An actor that is a class may become one,
+// too, until it says unbecome or is restarted.
 #pragma once
 
 #include <concepts>
@@ -40,19 +41,22 @@ class behavior;
 template <class... Ms>
 class functional_actor;
 
-/// What a handler may do: an actor_context that knows its protocol.
+/// What a handler may do: the context of an actor, which becomes what the actor says.
 template <class... Ms>
-class behavior_context : public actor_context {
+class behavior_context : public protocol_context<Ms...> {
 public:
-    behavior_context(turn& t, functional_actor<Ms...>& of) noexcept : actor_context(t), of_(of) {}
-    [[nodiscard]] actor_ref<Ms...> self() const noexcept {
-        return actor_ref<Ms...>(actor_context::self());
-    }
+    behavior_context(turn& t, functional_actor<Ms...>* of) noexcept
+        : protocol_context<Ms...>(t), of_(of) {}
     /// From the next message on.
-    void become(behavior<Ms...> next) { of_.become(std::move(next)); }
+    void become(behavior<Ms...> next, become_mode how = become_mode::replace) {
+        if (of_ != nullptr)
+            of_->become(std::move(next));
+        else
+            protocol_context<Ms...>::become(std::move(next), how);
+    }
 
 private:
-    functional_actor<Ms...>& of_;
+    functional_actor<Ms...>* of_;  // null: of an actor that is a class
 };
 
 namespace detail {
@@ -72,7 +76,8 @@ using behavior_call = next_step (*)(void* handlers, behavior_context<Ms...>& ctx
 template <class... Ms>
 struct behavior_table {
     behavior_call<Ms...> calls[sizeof...(Ms) == 0 ? 1 : sizeof...(Ms)];
-    behavior_call<Ms...> on_terminated;  // null: not handled
+    behavior_call<Ms...> on_terminated;    // null: not handled
+    behavior_call<Ms...> on_child_failed;  // as on_terminated, unless there is one of its own
     void (*copy)(void* to, const void* from);
     void (*move)(void* to, void* from) noexcept;
     void (*destroy)(void* handlers) noexcept;
@@ -168,6 +173,12 @@ public:
     detail::next_step call(behavior_context<Ms...>& ctx, terminated message) {
         return table_->on_terminated(place_, ctx, &message);
     }
+    detail::next_step call(behavior_context<Ms...>& ctx, child_failed message) {
+        return table_->on_child_failed(place_, ctx, &message);
+    }
+    [[nodiscard]] bool handles_child_failed() const noexcept {
+        return table_ != nullptr && table_->on_child_failed != nullptr;
+    }
 
 private:
     template <class M>
@@ -193,6 +204,12 @@ private:
             else
                 return nullptr;
         }(),
+        [] -> detail::behavior_call<Ms...> {
+            if constexpr (std::invocable<Handlers&, behavior_context<Ms...>&, const child_failed&>)
+                return &detail::call_handler<Handlers, child_failed, Ms...>;
+            else
+                return nullptr;
+        }(),
         [](void* to, const void* from) {
             ::new (to) Handlers(*static_cast<const Handlers*>(from));
         },
@@ -205,6 +222,24 @@ private:
     const detail::behavior_table<Ms...>* table_ = nullptr;  // null: only a step
     alignas(std::max_align_t) std::byte place_[room];
 };
+
+namespace detail {
+
+/// What a handler said is to happen.
+inline void take_step(actor_context of, next_step step) {
+    switch (step) {
+    case next_step::same:
+        break;
+    case next_step::stopped:
+        of.stop();
+        break;
+    case next_step::unhandled:
+        of.world().note_unhandled(of.in());
+        break;
+    }
+}
+
+}  // namespace detail
 
 /// The actor that behaves as a behavior says.
 template <class... Ms>
@@ -225,40 +260,80 @@ public:
         requires(detail::same_count<M, Ms...> == 1)
     void on(M&& message) {
         turn& t = *turn::current();
-        behavior_context<Ms...> ctx(t, *this);
+        behavior_context<Ms...> ctx(t, this);
         follow(now_.call(ctx, message));
     }
-    handled on(const terminated& m) {
-        turn& t = *turn::current();
-        if (!now_.handles_terminated())
-            return this->context().world().death_pact(cell::of(t.place()));
-        behavior_context<Ms...> ctx(t, *this);
-        follow(now_.call(ctx, m));
-        return handled::ok();
-    }
+    handled on(const terminated& m) { return end_of_another(m, now_.handles_terminated()); }
+    handled on(const child_failed& m) { return end_of_another(m, now_.handles_child_failed()); }
     void become(behavior<Ms...> next) { next_.emplace(std::move(next)); }
     static constexpr bool wants_message = true;
 
 private:
+    template <class M>
+    handled end_of_another(const M& m, bool known) {
+        turn& t = *turn::current();
+        if (!known)
+            return this->context().world().death_pact(cell::of(t.place()));
+        behavior_context<Ms...> ctx(t, this);
+        follow(now_.call(ctx, m));
+        return handled::ok();
+    }
     void follow(detail::next_step step) {
         if (next_) {
             now_ = std::move(*next_);
             next_.reset();
         }
-        switch (step) {
-        case detail::next_step::same:
-            break;
-        case detail::next_step::stopped:
-            this->context().stop();
-            break;
-        case detail::next_step::unhandled:
-            this->context().world().note_unhandled(*turn::current());
-            break;
-        }
+        detail::take_step(this->context(), step);
     }
 
     behavior<Ms...> now_;
     std::optional<behavior<Ms...>> next_;  // while a handler of `now_` runs
 };
+
+// ---- becoming, of actors that are classes
+
+template <class... Ms>
+void protocol_context<Ms...>::become(behavior<Ms...> next, become_mode how) {
+    using frame = detail::become_frame<Ms...>;
+    if (!next.has_handlers()) {
+        detail::take_step(*this, next.step());
+        return;
+    }
+    memory_source& memory = world().memory();
+    cell& c = cell::of(in().place());
+    cell_extras* x = world().extras_of(c);
+    void* block = x != nullptr ? memory.allocate(sizeof(frame), alignof(frame)) : nullptr;
+    if (block == nullptr) {
+        fail(failure("no memory for what it becomes"));
+        return;
+    }
+    if (how == become_mode::replace)
+        unbecome();
+    auto* made = ::new (block) frame(std::move(next));
+    made->next = x->becomes;
+    x->becomes = made;
+    c.set(cell::special);
+}
+template <class... Ms>
+void protocol_context<Ms...>::unbecome() noexcept {
+    cell_extras* x = cell::of(in().place()).extras();
+    if (x == nullptr || x->becomes == nullptr)
+        return;
+    instance_function* f = x->becomes;
+    x->becomes = f->next;
+    world().leave(*x, *f);
+    if (x->becomes == nullptr && x->idle == nullptr)
+        cell::of(in().place()).clear(cell::special);
+}
+
+template <class A, class... Ms>
+template <class M>
+handled detail::actor_table<A, Ms...>::call_as(turn& t, cell& c, become_frame<Ms...>& as,
+                                               void* payload) noexcept {
+    return guard(c, [&] {
+        behavior_context<Ms...> ctx(t, nullptr);
+        take_step(ctx, as.now.call(ctx, *std::launder(static_cast<M*>(payload))));
+    });
+}
 
 }  // namespace tactus::inline v0

@@ -2,8 +2,9 @@
 //
 // Cell: what the actor layer keeps of one actor, in the user line of its slot.
 //
-// The instance and everything rare lie in a body of their own; here is what others need while the
-// actor runs: the tree, and what it was told. A cell is a system message: the one node by which it
+// The instance is beside it in the slot if it is small (slot::room), else in a block that the slot
+// knows (slot::extras); everything rare is in extras. Here is what others need while the actor
+// runs: the tree, and what it was told. A cell is a system message: the one node by which it
 // is told anything (SQ-3). What it is told are bits, so telling never needs memory:
 //
 //   terminate       ends it                                                        from anybody
@@ -42,7 +43,6 @@ namespace tactus::inline v0 {
 
 class actor_world;
 struct actor_type;
-struct cell_body;
 struct cell_extras;
 
 enum class cell_phase : std::uint8_t { starting, alive, restarting, terminating, ended };
@@ -66,6 +66,7 @@ public:
         reported = 1U << 5U,  // linked to the parent
         report_failed = 1U << 6U,
         report_ended = 1U << 7U,
+        told_fail = 1U << 8U,  // by itself: context().fail
         // its own
         holds = 1U << 10U,
         failed = 1U << 11U,
@@ -79,12 +80,13 @@ public:
         is_named = 1U << 18U,
         awaits = 1U << 19U,  // its own: user messages wait for a coroutine
     };
+    static constexpr unsigned wait_shift = 20;  // see waits_for: three bits
     static constexpr unsigned phase_shift = 24;
 
-    cell(mailbox_index parent, cell_body* body, std::uint32_t bits) noexcept : flags_(bits) {
+    cell(mailbox_index parent, std::uint32_t bits) noexcept : flags_(bits) {
         kind = system_kind::supervise;
         subject.write(parent);
-        data.write(body);
+        data.write(nullptr);
     }
     cell(const cell&) = delete;
     cell& operator=(const cell&) = delete;
@@ -115,10 +117,22 @@ public:
     void set_phase(cell_phase to) noexcept;
     void set(std::uint32_t bits) noexcept { flags_.fetch_or(bits, std::memory_order_relaxed); }
     void clear(std::uint32_t bits) noexcept { flags_.fetch_and(~bits, std::memory_order_relaxed); }
+    /// What its coroutine waits for while it `awaits`: a number of the layer above.
+    void set_wait(std::uint32_t what) noexcept {
+        clear(7U << wait_shift);
+        set(what << wait_shift);
+    }
+    [[nodiscard]] static std::uint32_t waits_for(std::uint32_t flags) noexcept {
+        return (flags >> wait_shift) & 7U;
+    }
     [[nodiscard]] bool is(std::uint32_t bit) const noexcept { return (flags() & bit) != 0; }
 
     [[nodiscard]] mailbox_index parent() const noexcept { return subject.read(); }
-    [[nodiscard]] cell_body* body() const noexcept { return static_cast<cell_body*>(data.read()); }
+    /// What few actors have, made when first needed. Null: not yet.
+    [[nodiscard]] cell_extras* extras() const noexcept {
+        return static_cast<cell_extras*>(data.read());
+    }
+    void set_extras(cell_extras* x) noexcept { data.write(x); }
 
     /// Takes note that the node has come; what it was told.
     [[nodiscard]] std::uint32_t take_orders() noexcept;

@@ -7,8 +7,9 @@
 // called meanwhile takes its frames from there. A frame remembers its source behind its end, and
 // goes back to it wherever it is destroyed.
 //
-// Without a binding there is no source: the call gives an empty task (see task.hpp), never a frame
-// of the heap that nobody granted.
+// Without a binding it is the memory of the actor's world, in the turn of an actor; elsewhere there
+// is no source, and the call gives an empty task (see task.hpp), never a frame of the heap that
+// nobody granted.
 //
 // Thread safety: a binding belongs to the thread that made it.
 #pragma once

@@ -13,7 +13,8 @@
 //
 // Invariants
 //   C1  the list holds exactly the outermost frames that have begun and not ended, newest first
-//   C2  at most one of them runs; none is destroyed while one runs
+//   C2  one runs at a time, and those it starts run within it until they wait; none is destroyed
+//       while one runs
 //   C3  one that has stopped and not ended waits: something has a continuation to send to it
 //
 // Thread safety: none; all of it belongs to the actor's turn.
@@ -30,6 +31,11 @@
 #include <tactus/mailbox/system_message.hpp>
 
 namespace tactus::inline v0 {
+
+/// What a coroutine waits for, for people (EV-5).
+enum class wait_kind : std::uint8_t { other, time, reply, room, signal };
+inline constexpr std::size_t wait_kind_count = 5;
+[[nodiscard]] const char* name_of(wait_kind what) noexcept;
 
 /// What a handler's coroutine may give.
 template <class T>
@@ -50,11 +56,13 @@ public:
     /// Nothing waits.
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
+    /// What the one waits for that began to wait last.
+    [[nodiscard]] wait_kind waits_for() const noexcept { return waits_for_; }
+    void note_wait(wait_kind what) noexcept { waits_for_ = what; }
 
     /// Calls a handler that is a coroutine, with frames of this actor's memory, and runs it until
     /// it waits: ok then, and how it ends is what resume() gives. `keep.ended` is called in every
-    /// case, once. Requires: none runs (check coroutine_set:2); what tasks await are tasks, and
-    /// waits (check coroutine_set:3).
+    /// case, once. Requires: what tasks await are tasks, and waits (check coroutine_set:3).
     template <class Call>
     handled start_handler(Call&& call, coroutine_keep keep = {}) noexcept {
         using task_type = std::invoke_result_t<Call>;
@@ -79,7 +87,7 @@ public:
                      keep);
     }
     /// A continuation has come: goes on with the coroutine it is for, unless that is gone. A
-    /// failure is the handler's.
+    /// failure is the handler's. Requires: none runs (check coroutine_set:2).
     handled resume(system_message& continuation) noexcept;
     /// Destroys what waits, newest first. Requires: none of them runs (check coroutine_set:1).
     void destroy_all() noexcept;
@@ -110,6 +118,7 @@ private:
     memory_source& memory_;
     mailbox_index owner_;
     bool running_ = false;
+    wait_kind waits_for_ = wait_kind::other;
     std::uint32_t count_ = 0;
     intrusive_list<detail::task_frame> begun_;  // newest first
 };

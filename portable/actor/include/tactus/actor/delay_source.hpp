@@ -16,6 +16,7 @@ public:
         timer_service* timers;  // null: there are none
         duration delay;
     };
+    static constexpr wait_kind waits_for = wait_kind::time;
     using result = bool;  // false: there was no room for a timer
 
     delay_source(request&& what, waker& to_wake, mailbox_index) noexcept

@@ -31,6 +31,7 @@ public:
         mailbox_index to;
         M message;
     };
+    static constexpr wait_kind waits_for = wait_kind::room;
     using result = sent;
 
     offer_source(request&& what, waker& to_wake, mailbox_index owner) noexcept

@@ -24,6 +24,7 @@ public:
         struct request {
             one_shot_signal* of;
         };
+        static constexpr wait_kind waits_for = wait_kind::signal;
         using result = void;
 
         source(const request& what, waker& to_wake, mailbox_index) noexcept

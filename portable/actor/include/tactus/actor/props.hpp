@@ -7,6 +7,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <new>
 #include <tuple>
 #include <type_traits>
@@ -17,6 +18,7 @@
 
 namespace tactus::inline v0::detail {
 
+/// In one block: the maker, and the instance behind it unless that fits into its slot.
 template <class A, class... Args>
 class maker_of final : public actor_maker {
 public:
@@ -38,12 +40,27 @@ public:
             args_);
     }
     [[nodiscard]] bool again() const noexcept override { return copies && !used_; }
+    [[nodiscard]] void* instance() noexcept override {
+        return reinterpret_cast<std::byte*>(this) + offset();
+    }
     void end(memory_source& memory) noexcept override {
         this->~maker_of();
-        memory.release(this, sizeof(maker_of), alignof(maker_of));
+        memory.release(this, block_size(), block_alignment());
     }
 
     static constexpr bool copies = (std::copy_constructible<Args> && ...);
+    // Functions, as the class is complete in them.
+    [[nodiscard]] static constexpr std::size_t offset() noexcept {
+        return (sizeof(maker_of) + alignof(A) - 1) / alignof(A) * alignof(A);
+    }
+    [[nodiscard]] static constexpr std::size_t block_size() noexcept {
+        return fits_slot(sizeof(A), alignof(A)) ? sizeof(maker_of) : offset() + sizeof(A);
+    }
+    [[nodiscard]] static constexpr std::size_t block_alignment() noexcept {
+        return fits_slot(sizeof(A), alignof(A)) || alignof(A) < alignof(maker_of)
+                   ? alignof(maker_of)
+                   : alignof(A);
+    }
 
 private:
     std::tuple<Args...> args_;
@@ -54,7 +71,7 @@ private:
 template <class A, class... Args>
 [[nodiscard]] actor_maker* make_maker(memory_source& memory, Args&&... args) {
     using maker = maker_of<A, std::decay_t<Args>...>;
-    void* block = memory.allocate(sizeof(maker), alignof(maker));
+    void* block = memory.allocate(maker::block_size(), maker::block_alignment());
     if (block == nullptr)
         return nullptr;
     struct unused {
@@ -62,7 +79,7 @@ template <class A, class... Args>
         void* block;
         ~unused() {
             if (block != nullptr)
-                memory.release(block, sizeof(maker), alignof(maker));
+                memory.release(block, maker::block_size(), maker::block_alignment());
         }
     } guard{memory, block};
     auto* made = ::new (block) maker(std::forward<Args>(args)...);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tactus/actor/actor_ref.hpp>
+#include <tactus/actor/failure_cause.hpp>
 #include <tactus/time/instant.hpp>
 
 namespace tactus::inline v0 {
@@ -31,6 +32,10 @@ struct receive_timeout {
 /// A watched actor has ended. Who watches and does not handle this fails (death_pact).
 struct terminated {
     any_ref who;
+};
+/// The same, of a child that failed and was not restarted. Who handles only `terminated` gets that.
+struct child_failed : terminated {
+    cause_ref why;
 };
 
 }  // namespace tactus::inline v0

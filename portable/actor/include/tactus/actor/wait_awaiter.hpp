@@ -128,8 +128,13 @@ public:
             return true;
         }
         const bool waits = block_->begin(who, frame.root(), token_);
-        if (waits)
+        if (waits) {
             now.how = detail::coroutine_run::state::waits;
+            if constexpr (requires { Source::waits_for; })
+                now.of.note_wait(Source::waits_for);
+            else
+                now.of.note_wait(wait_kind::other);
+        }
         return waits;
     }
     [[nodiscard]] result await_resume() noexcept {

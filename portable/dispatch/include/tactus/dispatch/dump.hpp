@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
@@ -31,11 +32,25 @@ protected:
     ~text_sink() = default;
 };
 
+/// What the layer above knows of an actor. Any thread, while the actor lives on.
+class actor_notes {
+public:
+    /// Its path, put into `room`; cut where that is too small.
+    [[nodiscard]] virtual std::string_view path_of(mailbox_index who,
+                                                   std::span<char> room) noexcept = 0;
+    /// What it waits for, in a few words (EV-5); empty: for messages.
+    [[nodiscard]] virtual std::string_view waits_for(slot& s) noexcept = 0;
+
+protected:
+    ~actor_notes() = default;
+};
+
 enum class dump_format : std::uint8_t { text, json };
 
 struct dump_options {
     dump_format format = dump_format::text;
     std::uint32_t actors_max = 1'000;  // how many are listed; the others are counted
+    actor_notes* notes = nullptr;      // paths, and what is waited for
 };
 
 /// The dispatchers of a system, their lanes and workers, and its actors.

@@ -32,7 +32,11 @@ public:
     [[nodiscard]] void* user_state() noexcept { return state_; }
     [[nodiscard]] const behaviour* acts() const noexcept { return behaviour_; }
     void set_behaviour(const behaviour* b) noexcept { behaviour_ = b; }
-    /// Everything rare hangs here, made when first needed; the layers above own it.
+    /// What is left of the owner's line: for the layers above, too.
+    static constexpr std::size_t room_size = port::cache_line < 64 ? 8 : 24;
+    static constexpr std::size_t room_alignment = 8;
+    [[nodiscard]] void* room() noexcept { return room_; }
+    /// Everything larger hangs here; the layers above own it.
     [[nodiscard]] void* extras() const noexcept { return extras_; }
     void set_extras(void* e) noexcept { extras_ = e; }
 
@@ -98,9 +102,7 @@ public:
     static constexpr std::uint64_t held_unit_ns = 8'000'000;
 
     // Owner only, for the invoker.
-    newest_first held;       // continuations that wait for supervision, or for the next run
-    oldest_first unhandled;  // system messages taken when the actor was closed
-    bool waits = false;      // for a signal, a time or room; see suspensions
+    bool waits = false;  // for a signal, a time or room; see suspensions
     /// Continuations are left for another run, and nothing holds them back.
     [[nodiscard]] bool owes_continuations() const noexcept {
         return !held.empty() && state().suspend_count(suspension::supervision) == 0 &&
@@ -120,6 +122,7 @@ private:
     // Owner's line, behind the batch.
     const behaviour* behaviour_ = nullptr;
     void* extras_ = nullptr;
+    alignas(room_alignment) std::byte room_[room_size];
 
     // User's line. While the slot is free, the registry's links.
     static constexpr std::size_t line = port::cache_line < 8 ? 8 : port::cache_line;

@@ -226,12 +226,11 @@ public:
         std::size_t user = 0;
     };
     template <class Sink>
-    leftovers finalize(std::uint32_t next_generation, oldest_first unhandled,
-                       Sink&& sink) noexcept {
+    leftovers finalize(std::uint32_t next_generation, oldest_first taken, Sink&& sink) noexcept {
         leftovers left;
         generation_.store(next_generation, std::memory_order_relaxed);
         plain_generation_.store(is_gated, std::memory_order_relaxed);
-        for (oldest_first list : {unhandled, system_.close()}) {
+        for (oldest_first list : {taken, system_.close()}) {
             while (system_message* m = list.pop()) {
                 ++left.system;
                 sink.refused(*m);
@@ -307,13 +306,22 @@ private:
     static constexpr port::edge placed{"block-placed"};
     port::atomic<mailbox_block*> block_{nullptr};
 
+public:
+    // For the layers above, and for people: what anybody may read of it.
+    port::atomic<std::uint32_t> tag{0};
+    // Owner only, for the invoker; here because there is room.
+    newest_first held;       // continuations that wait for supervision, or for the next run
+    oldest_first unhandled;  // system messages taken when the actor was closed
+
 protected:
     // Owner's line: the batch here, the rest by who derives.
     alignas(line) envelope* batch_ = nullptr;  // taken from the inbox, the oldest first
-    std::uint32_t batch_count_ = 0;            // how many
 
 private:
     mailbox_block* kind_ = nullptr;  // the block, when the present life uses it
+
+protected:
+    std::uint32_t batch_count_ = 0;  // how many are in the batch
 };
 
 }  // namespace tactus::inline v0

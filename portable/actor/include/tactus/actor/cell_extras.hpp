@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cell body: the instance of an actor, and what few actors have (extras), made when first needed.
+// Cell extras: what few actors have, made when first needed.
 //
-// Owner only: the actor's turn, except `reported`. It is freed by who gives the slot back: the
-// parent may look at it until then.
+// Owner only: the actor's turn, except `reported`. They are freed by who gives the slot back: the
+// parent may look at them until then.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +16,11 @@
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/coroutine_set.hpp>
 #include <tactus/actor/failure_cause.hpp>
+#include <tactus/actor/held_message.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/mailbox/user_queue.hpp>
 
 namespace tactus::inline v0 {
-
-struct cell_body {
-    cell_extras* extras = nullptr;
-
-    /// The instance follows, as its type wants to be aligned.
-    [[nodiscard]] static constexpr std::size_t offset(std::size_t alignment) noexcept {
-        return alignment > sizeof(cell_body) ? alignment : sizeof(cell_body);
-    }
-    [[nodiscard]] static std::size_t size_for(const actor_type& type) noexcept {
-        return offset(type.alignment) + type.size;
-    }
-    [[nodiscard]] static std::size_t alignment_for(const actor_type& type) noexcept {
-        return type.alignment > alignof(cell_body) ? type.alignment : alignof(cell_body);
-    }
-    [[nodiscard]] void* instance(std::size_t alignment) noexcept {
-        return reinterpret_cast<std::byte*>(this) + offset(alignment);
-    }
-};
 
 /// A watch on its way: sent to whom it watches, kept there, and sent back when that one has ended.
 /// It is freed there when it is not wanted any more, here when it came back: once.
@@ -45,13 +28,43 @@ struct watch_entry : system_message {
     watch_entry* next_watcher = nullptr;
     mailbox_index watcher;
     mailbox_index watched;
+    cause_ref why;  // it was a child of the watcher, and failed
 };
 
 /// An actor that is watched by this one.
 struct watch_record {
     watch_record* next = nullptr;
     mailbox_index who;
-    bool notified = false;  // `terminated` is in the mailbox
+    bool notified = false;         // `terminated` is in the mailbox
+    held_message* with = nullptr;  // what it is told instead
+    cause_ref why;                 // see watch_entry
+};
+
+/// A function that belongs to the instance: a message adapter, or what it became.
+class instance_function {
+public:
+    instance_function(const instance_function&) = delete;
+    instance_function& operator=(const instance_function&) = delete;
+    virtual void release(memory_source& memory) noexcept = 0;
+
+    instance_function* next = nullptr;
+    bool runs = false;
+
+protected:
+    instance_function() = default;
+    ~instance_function() = default;
+};
+/// Makes a message of the actor's protocol of another one; see protocol_context.
+class message_adapter : public instance_function {
+public:
+    explicit message_adapter(const message_type& from) noexcept : takes(from) {}
+    /// In the actor's turn; `made` is null when there is no envelope.
+    [[nodiscard]] virtual handled adapt(turn& t, cell& c, envelope& from,
+                                        envelope*& made) noexcept = 0;
+    const message_type& takes;
+
+protected:
+    ~message_adapter() = default;
 };
 
 /// How often a child was restarted.
@@ -69,9 +82,16 @@ struct cell_coroutines final : coroutine_set {
     cell& c;
 };
 
+/// A receive timeout that is on.
+struct idle_watch {
+    duration after;
+    std::optional<timer_handle> timer;  // armed
+    timer_target target;
+    instant active_at;  // when the last message came that counts
+};
+
 struct cell_extras {
-    actor_maker* maker = nullptr;
-    std::optional<cell_coroutines> coroutines;
+    cell_coroutines* coroutines = nullptr;
     // Why it failed, for its parent: written before it reports, and taken by the parent.
     cause_ref reported;
     // Of the failure being dealt with.
@@ -84,13 +104,14 @@ struct cell_extras {
     // Stash, the oldest first; timers; receive timeout.
     envelope_list stash;
     actor_timer* timers = nullptr;
-    duration receive_timeout = duration::max();  // max: none
-    std::optional<timer_handle> receive_timer;   // armed
-    timer_target receive_target;
-    instant active_at;  // when the last message came that counts
+    idle_watch* idle = nullptr;  // null: none
     // Watch.
     watch_record* watching = nullptr;
     watch_entry* watchers = nullptr;  // the latest first
+    // The instance's.
+    instance_function* adapters = nullptr;  // all are message_adapter; the latest first
+    instance_function* becomes = nullptr;   // how it behaves now, above what it did before
+    instance_function* left = nullptr;      // replaced while they run: freed afterwards
 };
 
 }  // namespace tactus::inline v0

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Protocol context: an actor context that knows which messages its actor takes: what makes other
+// messages into these, and other behavior for these (AC-5).
+//
+//   message_adapter<M>(f)     who answers with an M tells it to the reference; f makes it one of
+//                             the protocol, in the actor's turn
+//   pipe_to_self(task, f)     what the task gives, made one of the protocol by f, is told to it
+//   ask<R>(..., f)            the same of a question; nothing waits
+//   become(behavior)          from the next message on; unbecome() returns to what was before
+//
+// An adapter's reference is the actor's own, for another message: it ends with the actor, and its
+// messages keep their order with all others. Adapters and behaviors belong to the instance: a
+// restart forgets them.
+#pragma once
+
+#include <concepts>
+#include <expected>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <tactus/actor/actor_context.hpp>
+#include <tactus/actor/ask_source.hpp>
+#include <tactus/actor/task.hpp>
+
+namespace tactus::inline v0 {
+
+enum class become_mode : std::uint8_t {
+    replace,  // what was before is forgotten
+    stack,    // unbecome returns to it
+};
+
+namespace detail {
+
+/// Stated by name, for the compiler's first line.
+template <class M, class... Ms>
+struct adapted_message {
+    static_assert(same_count<M, Ms...> == 1, "an adapter makes a message of the actor's protocol");
+    static constexpr bool met = true;
+};
+
+template <class From, class F, class... Ms>
+class adapter_of final : public message_adapter {
+public:
+    explicit adapter_of(F f) : message_adapter(message_type_of<From>), function_(std::move(f)) {}
+    [[nodiscard]] handled adapt(turn& t, cell& c, envelope& from,
+                                envelope*& made) noexcept override;
+    void release(memory_source& memory) noexcept override {
+        this->~adapter_of();
+        memory.release(this, sizeof(adapter_of), alignof(adapter_of));
+    }
+
+private:
+    ~adapter_of() = default;
+    F function_;
+};
+
+/// How an actor behaves instead of its handlers.
+template <class... Ms>
+class become_frame final : public instance_function {
+public:
+    explicit become_frame(behavior<Ms...>&& b) noexcept : now(std::move(b)) {}
+    void release(memory_source& memory) noexcept override {
+        this->~become_frame();
+        memory.release(this, sizeof(become_frame), alignof(become_frame));
+    }
+    behavior<Ms...> now;
+
+private:
+    ~become_frame() = default;
+};
+
+}  // namespace detail
+
+template <class... Ms>
+class protocol_context : public actor_context {
+public:
+    using actor_context::actor_context;
+
+    [[nodiscard]] actor_ref<Ms...> self() const noexcept {
+        return actor_ref<Ms...>(actor_context::self());
+    }
+
+    /// Messages M told to the reference are given to `f`, and what it makes of them is handled. The
+    /// latest function for M is used. Names nothing when there is no memory.
+    template <message M, class F>
+    [[nodiscard]] actor_ref<M> message_adapter(F f) {
+        static_assert(detail::same_count<M, Ms...> == 0, "the actor takes this message as it is");
+        static_assert(detail::adapted_message<std::remove_cvref_t<std::invoke_result_t<F&, M&&>>,
+                                              Ms...>::met);
+        using adapter = detail::adapter_of<M, F, Ms...>;
+        memory_source& memory = world().memory();
+        cell_extras* x = world().extras_of(cell::of(in().place()));
+        void* block = x != nullptr ? memory.allocate(sizeof(adapter), alignof(adapter)) : nullptr;
+        if (block == nullptr)
+            return {};
+        auto* made = ::new (block) adapter(std::move(f));
+        forget_adapter(*x, message_type_of<M>);
+        made->next = x->adapters;
+        x->adapters = made;
+        return actor_ref<M>(actor_context::self());
+    }
+
+    /// From the next message on. Without memory for it the actor fails.
+    void become(behavior<Ms...> next, become_mode how = become_mode::replace);
+    /// As it was before the last become; nothing when there was none.
+    void unbecome() noexcept;
+
+    /// Starts the task; what it gives is given to `f`, and what that makes is told to this actor.
+    /// Other messages are handled meanwhile. What the task or `f` throws fails the actor.
+    template <class T, class F>
+    void pipe_to_self(task<T> from, F f);
+    /// Asks; the std::expected<R, ask_fault> is given to `f`, as with pipe_to_self.
+    template <class R, class Make, class F>
+        requires std::invocable<F&, std::expected<R, ask_fault>>
+    void ask(any_ref target, Make make, duration timeout, F f);
+    /// `co_await context().ask<R>(target, make, timeout)` gives expected<R, ask_fault>.
+    template <class R, class Make, class Token = no_token>
+        requires(std::same_as<Token, no_token> || std::same_as<Token, cancel_token>)
+    [[nodiscard]] auto ask(any_ref target, Make make, duration timeout, Token token = {}) const {
+        return wait_awaiter<ask_source<R, Make>, Token>(
+            {&world(), target, std::move(make), timeout}, token);
+    }
+
+private:
+    void forget_adapter(cell_extras& x, const message_type& of) noexcept {
+        for (instance_function** at = &x.adapters; *at != nullptr; at = &(*at)->next) {
+            instance_function* f = *at;
+            if (!same_message(static_cast<tactus::message_adapter*>(f)->takes, of))
+                continue;
+            *at = f->next;
+            world().leave(x, *f);
+            return;
+        }
+    }
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be said of actors from outside, while they go on: their paths, and why they are still
+// there (EV-5). Nothing is locked that a message takes; what is read was right at some moment.
+#include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/text_buffer.hpp>
+
+namespace tactus::inline v0 {
+namespace {
+
+class span_sink final : public text_sink {
+public:
+    explicit span_sink(std::span<char> room) noexcept : room_(room) {}
+    void write(std::string_view piece) noexcept override {
+        for (const char c : piece) {
+            if (size_ < room_.size())
+                room_[size_++] = c;
+        }
+    }
+    [[nodiscard]] std::string_view text() const noexcept { return {room_.data(), size_}; }
+
+private:
+    std::span<char> room_;
+    std::size_t size_ = 0;
+};
+
+/// The first that is true says it.
+struct reason {
+    bool (*holds)(std::uint32_t flags) noexcept;
+    std::string_view text;
+};
+bool in_phase(std::uint32_t flags, cell_phase p) noexcept {
+    return flags >> cell::phase_shift == static_cast<std::uint32_t>(p);
+}
+bool awaits(std::uint32_t flags, wait_kind what) noexcept {
+    return (flags & cell::awaits) != 0 &&
+           cell::waits_for(flags) == static_cast<std::uint32_t>(what);
+}
+constexpr reason reasons[] = {
+    {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::ended); }, "its parent to look"},
+    {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::terminating); },
+     "its children to end"},
+    {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::restarting); },
+     "its children to end, to restart"},
+    {[](std::uint32_t f) noexcept { return (f & cell::failed) != 0; },
+     "its parent to decide about its failure"},
+    {[](std::uint32_t f) noexcept { return (f & cell::holds) != 0; }, "an ancestor that failed"},
+    {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::starting); }, "its first turn"},
+    {[](std::uint32_t f) noexcept { return awaits(f, wait_kind::time); },
+     "a coroutine that waits for a time"},
+    {[](std::uint32_t f) noexcept { return awaits(f, wait_kind::reply); },
+     "a coroutine that asked and waits for the reply"},
+    {[](std::uint32_t f) noexcept { return awaits(f, wait_kind::room); },
+     "a coroutine that waits for room in a mailbox"},
+    {[](std::uint32_t f) noexcept { return awaits(f, wait_kind::signal); },
+     "a coroutine that waits for a signal"},
+    {[](std::uint32_t f) noexcept { return (f & cell::awaits) != 0; }, "a coroutine"},
+};
+
+}  // namespace
+
+void actor_world::dump(text_sink& to, dump_options o) noexcept {
+    o.notes = this;
+    dump_dispatchers(*kernel_, to, o);
+}
+
+std::string_view actor_world::path_of(mailbox_index who, std::span<char> room) noexcept {
+    span_sink to(room);
+    write_path(who, to);
+    return to.text();
+}
+
+std::string_view actor_world::waits_for(slot& s) noexcept {
+    const std::uint32_t flags = cell::of(s).flags();
+    for (const reason& r : reasons) {
+        if (r.holds(flags))
+            return r.text;
+    }
+    return {};
+}
+
+void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
+    // Upwards first: a path is as deep as the tree.
+    char name[name_size_max];
+    mailbox_index parent;
+    const std::size_t size = names_.name_of(who, name, parent);
+    if (size != 0) {
+        write_path(parent, to);
+        to.write("/");
+        to.write({name, size});
+        return;
+    }
+    registry& slots = kernel_->slots();
+    const slot* place = who == root_ ? nullptr : slots.find(who);
+    const std::uint32_t above = place != nullptr ? place->tag.load(std::memory_order_relaxed) : 0;
+    // Parents outlive their children: it is still the one if this is still that child.
+    if (above != 0 && slots.find(who) == place) {
+        write_path(slots.index_of(slots.at(above - 1)), to);
+    } else {
+        to.write("tactus://");
+        to.write(name_);
+        if (who == root_)
+            return;
+    }
+    // Without a name: by its reference.
+    text_buffer<32> reference;
+    to.write(reference.add("/$").add(who.slot_number()).add(".").add(who.generation).view());
+}
+
+}  // namespace tactus::inline v0
