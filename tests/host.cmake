@@ -168,6 +168,11 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ
     add_test(NAME "documents: the code of the pages runs"
       COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "the pages' code works"
         $<TARGET_FILE:page_code>)
+    add_executable(shutdown_code documents/shutdown_code.cpp)
+    target_link_libraries(shutdown_code PRIVATE tactus_build_flags tactus::config tactus::runtime)
+    add_test(NAME "documents: the code of shutdown.md and patterns.md runs (EV-3)"
+      COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "the pages' code works"
+        $<TARGET_FILE:shutdown_code>)
     foreach(part IN ITEMS settings names mailboxes requirements errors)
       add_test(NAME "documents: dispatchers.md has the ${part} of the code (DR-3)"
         COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/dispatchers.md ${part}

@@ -27,6 +27,11 @@ add_test(NAME "documents: the code of actors.md is compiled"
 add_test(NAME "documents: the code of coroutines.md is compiled"
   COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/coroutines.md
     ${CMAKE_CURRENT_SOURCE_DIR}/documents/coroutine_code.cpp)
+foreach(page IN ITEMS patterns shutdown)
+  add_test(NAME "documents: the code of ${page}.md is compiled"
+    COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/${page}.md
+      ${CMAKE_CURRENT_SOURCE_DIR}/documents/shutdown_code.cpp)
+endforeach()
 add_test(NAME "documents: the code of testing.md is compiled"
   COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/testing.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/testing_code.cpp
     ${CMAKE_CURRENT_SOURCE_DIR}/documents/testing_gtest.cpp)

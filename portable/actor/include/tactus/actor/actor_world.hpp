@@ -21,6 +21,7 @@
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/cell_extras.hpp>
 #include <tactus/actor/event_stream.hpp>
+#include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/dispatch/dump.hpp>
 
@@ -63,6 +64,21 @@ public:
     virtual void guardian_failed(const failure_cause& why) noexcept { (void)why; }
     /// The last actor has ended.
     virtual void world_ended() noexcept {}
+    /// DR-1: where an actor without options of its own is to run; asked if the world `places`.
+    [[nodiscard]] virtual std::expected<void, spawn_error> place(any_ref parent,
+                                                                 std::string_view name,
+                                                                 spawn_options& how) noexcept {
+        (void)parent;
+        (void)name;
+        (void)how;
+        return {};
+    }
+    /// What a dispatcher is called in lines of the log; empty: nobody knows. Lives as long as the
+    /// system.
+    [[nodiscard]] virtual std::string_view dispatcher_id(std::uint32_t number) const noexcept {
+        (void)number;
+        return {};
+    }
 
 protected:
     ~world_events() = default;
@@ -76,6 +92,8 @@ public:
         std::string_view name = "tactus";            // outlives the world
         supervisor_strategy guardian_strategy = {};  // of the user guardian
         timer_service* timers = nullptr;             // null: actors have no timers
+        logger* log = nullptr;                       // null: actors have no log
+        bool places = false;                         // events are asked where actors run
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
@@ -125,6 +143,10 @@ public:
     /// EV-5: dispatchers, and actors with their state, queues, and what each waits for.
     void dump(text_sink& to, dump_options o = {}) noexcept;
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    /// EV-4; null: there is none.
+    [[nodiscard]] logger* log() const noexcept { return log_; }
+    /// Its id, for people; empty when the actor has ended.
+    [[nodiscard]] std::string_view dispatcher_of(mailbox_index who) noexcept;
     [[nodiscard]] actor_scheduler& kernel() const noexcept { return *kernel_; }
     [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
     /// EV-1: what happens, for who subscribes; see system_events.hpp.
@@ -334,6 +356,8 @@ private:
     std::string_view name_;
     supervisor_strategy guardian_strategy_;
     timer_service* timers_;
+    logger* log_;
+    bool places_;
     actor_scheduler* kernel_ = nullptr;
     effect_recorder* recorder_ = nullptr;
     name_table names_;
