@@ -41,13 +41,6 @@ std::string valid(std::string_view name) {
 
 }  // namespace
 
-const char* name_of(ask_error::kind what) noexcept {
-    static constexpr const char* names[ask_error_count] = {"timeout",         "target_terminated",
-                                                           "invalid_timeout", "would_block_worker",
-                                                           "refused",         "no_room"};
-    return names[static_cast<std::size_t>(what)];
-}
-
 std::string ask_error::text() const {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(after).count();
     const std::string to = "[" + target_path + "]";
@@ -353,10 +346,8 @@ actor_system::~actor_system() {
     }
     parts_->leave_signals();
     // Somebody does not come to an end: its thread cannot be waited for.
-    string_sink left;
-    dump_dispatchers(parts_->kernel, left, {});
     std::fprintf(stderr, "tactus: system '%s' did not end within its limit; left are:\n%s\n",
-                 parts_->name.c_str(), left.text.c_str());
+                 parts_->name.c_str(), dump().c_str());
     if (parts_->how.then == at_limit::abort)
         std::abort();
     (void)parts_.release();  // NOLINT(bugprone-unused-return-value): kept for its threads
@@ -387,6 +378,12 @@ void actor_system::watch_end(actor_world& world, any_ref who, const shutdown_don
 bool actor_system::wait(std::chrono::nanoseconds limit) {
     std::unique_lock held(parts_->mutex);
     return parts_->over.wait_for(held, limit, [this] { return parts_->ended; });
+}
+
+std::string actor_system::dump(dump_format format) {
+    string_sink to;
+    world_->dump(to, {.format = format});
+    return std::move(to.text);
 }
 
 std::string actor_system::path_of(any_ref who) {

@@ -213,6 +213,8 @@ public:
         return any_ref(world().find(path));
     }
     [[nodiscard]] std::string path_of(any_ref who);
+    /// EV-5: dispatchers, and actors with their paths, states and queues, and what each waits for.
+    [[nodiscard]] std::string dump(dump_format format = dump_format::text);
     [[nodiscard]] std::string_view name() const noexcept;
 
     /// Begins to stop everything: runs the shutdown with the reason system_terminate, or, where

@@ -10,18 +10,12 @@
 #include <string_view>
 
 #include <tactus/actor/actor_ref.hpp>
+#include <tactus/actor/ask_source.hpp>
 
 namespace tactus::inline v0 {
 
 struct ask_error {
-    enum class kind : std::uint8_t {
-        timeout,             // no reply within the time given
-        target_terminated,   // it had ended before it was asked
-        invalid_timeout,     // not positive: nothing was sent
-        would_block_worker,  // asked on a worker's thread, which must not wait (UP-3)
-        refused,             // the target's mailbox did not take it
-        no_room,             // no actor could be made for the reply
-    };
+    using kind = ask_fault;
     kind what;
     any_ref target;
     std::chrono::nanoseconds after{};
@@ -31,7 +25,5 @@ struct ask_error {
     /// One line for people.
     [[nodiscard]] std::string text() const;
 };
-inline constexpr std::size_t ask_error_count = 6;
-[[nodiscard]] const char* name_of(ask_error::kind what) noexcept;
 
 }  // namespace tactus::inline v0
