@@ -14,7 +14,8 @@ install(FILES ${PROJECT_BINARY_DIR}/tactus-config.cmake ${PROJECT_BINARY_DIR}/ta
 # Static libraries are searched once, in order: the layers from top to bottom, then base and port again, since base
 # leaves fatal() to the port.
 set(tactus_pc_libs "")
-foreach(layer IN LISTS tactus_install_layers)
+get_property(tactus_pc_layers GLOBAL PROPERTY TACTUS_UMBRELLA_LAYERS)
+foreach(layer IN LISTS tactus_pc_layers)
   string(PREPEND tactus_pc_libs "-ltactus_${layer} ")
 endforeach()
 string(APPEND tactus_pc_libs "-ltactus_port")

@@ -1,13 +1,14 @@
 # A layer is a target, a dependency is a link: each layer has one include root of its own, so that including a header
 # of a layer that is not linked fails with "No such file" (STYLE section 3).
 #
-#   tactus_layer(<name> [PORTABLE] [DEPENDS <layer> ...] [SOURCES <file> ...] [ROOTS <include root> ...])
+#   tactus_layer(<name> [PORTABLE] [APART] [DEPENDS <layer> ...] [SOURCES <file> ...] [ROOTS <include root> ...])
 #
 # PORTABLE layers build without exceptions, and on bare metal without RTTI; host libraries keep it, since a vtable
 # without type information breaks users who ask for it (ADR 0007). ROOTS adds include roots beside include/ (the
-# port's platform folder). Every call is also recorded, so that docs/ARCHITECTURE.md can be rendered from the build.
+# port's platform folder). APART: installed, but no part of the umbrella. Every call is also recorded, so that
+# docs/ARCHITECTURE.md can be rendered from the build.
 function(tactus_layer name)
-  cmake_parse_arguments(arg "PORTABLE" "" "DEPENDS;SOURCES;ROOTS" ${ARGN})
+  cmake_parse_arguments(arg "PORTABLE;APART" "" "DEPENDS;SOURCES;ROOTS" ${ARGN})
   set(target tactus_${name})
   set(roots)
   foreach(root IN ITEMS include ${arg_ROOTS})
@@ -40,6 +41,9 @@ function(tactus_layer name)
 
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   set_property(GLOBAL APPEND PROPERTY TACTUS_LAYERS ${name})
+  if(NOT arg_APART)
+    set_property(GLOBAL APPEND PROPERTY TACTUS_UMBRELLA_LAYERS ${name})
+  endif()
   set_property(GLOBAL PROPERTY TACTUS_LAYER_${name}_DEPENDS "${arg_DEPENDS}")
   set_property(GLOBAL PROPERTY TACTUS_LAYER_${name}_FOLDER "${folder}")
   set_property(GLOBAL PROPERTY TACTUS_LAYER_${name}_PORTABLE "${arg_PORTABLE}")

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where actors run, said by a file: the program names paths, the file dispatchers and mailboxes.
+// A system that a file configures: where actors run, what is logged, and how it ends.
 //
 // usage: configured_actors [FILE]       without one, the settings below
-#include <tactus/config/settings.hpp>
-#include <tactus/dispatch/turn.hpp>
-#include <tactus/runtime/dispatchers.hpp>
-#include <tactus/runtime/heap_memory.hpp>
-#include <tactus/runtime/scheduler_memory.hpp>
-#include <tactus/runtime/steady_clock.hpp>
+#include <tactus/config/system_options.hpp>
 
 #include <pthread.h>
 
@@ -34,21 +29,32 @@ workers = 1
 capacity = 100
 overflow = "block"
 
+[system]
+log_level = "warning"
+
+[coordinated_shutdown.phases.service-stop]
+timeout = "1s"
+
 [deployment."/user/reader"]
 dispatcher = "app.files"
 mailbox = "app.patient"
 )";
 
-struct who_am_i {
-    std::string path;
+struct who_are_you {
     std::binary_semaphore* done;
-    who_am_i(std::string p, std::binary_semaphore* d) : path(std::move(p)), done(d) {}
-    void receive(turn&, envelope&) {
+};
+class worker_bee : public actor<who_are_you> {
+public:
+    explicit worker_bee(std::string path) : path_(std::move(path)) {}
+    void on(const who_are_you& m) {
         char name[16] = {};
         pthread_getname_np(pthread_self(), name, sizeof name);
-        std::printf("%s runs on %s\n", path.c_str(), name);
-        done->release();
+        std::printf("%s runs on %s\n", path_.c_str(), name);
+        m.done->release();
     }
+
+private:
+    std::string path_;
 };
 
 int failed(const std::string& why) {
@@ -64,26 +70,16 @@ int main(int argc, char** argv) {
                               : config::parse_settings(own_settings, config::format::toml, "own");
     if (!settings)
         return failed(settings.error().message());
-    runtime::heap_memory heap;
-    resolver names({.memory = &heap, .rules = settings->rules()});
-    if (const auto filled = config::fill(*settings, names); !filled)
-        return failed(filled.error().message());
+    const auto options = config::system_options(*settings);
+    if (!options)
+        return failed(options.error().message());
 
-    const auto first = names.resolve_dispatcher(default_dispatcher_id);
-    runtime::scheduler_memory memory;
-    runtime::steady_clock time;
-    actor_scheduler system(
-        memory.fill(runtime::dispatchers::fill({.time = &time}, (*first)->config())));
-    runtime::dispatchers all(system, {.system_name = "app", .names = &names},
-                             {.id = default_dispatcher_id, .config = (*first)->config()});
-
-    for (const char* path : {"/user/reader", "/user/parser"}) {
-        const auto where = all.place({.path = path});
-        if (!where)
-            return failed(text_of(where.error()));
+    actor_system system("app", *options);
+    system.shutdown().add_task(phases::service_stop, "say so", [] { std::puts("closing time"); });
+    for (const std::string name : {"reader", "parser"}) {
         std::binary_semaphore done(0);
-        actor_scheduler::tell(*system.spawn<who_am_i>(*where, path, &done), 1);
+        system.spawn<worker_bee>(name, "/user/" + name).tell(who_are_you{&done});
         done.acquire();
     }
-    return all.shut_down(std::chrono::seconds(1)) ? 0 : 1;
+    return system.terminate_and_wait(std::chrono::seconds(10)) ? system.exit_code() : 1;
 }

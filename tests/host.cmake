@@ -103,6 +103,25 @@ if(TACTUS_SANITIZE STREQUAL "thread")
 elseif(settled OR TACTUS_SANITIZE)
   host_test(actor_tests SOURCES ${actor_tests} ${actor_death} ${actor_hosted} LINK tactus::runtime)
 endif()
+file(GLOB test_kit_tests CONFIGURE_DEPENDS hosted/test_kit/*_test.cpp)
+host_test(test_kit_tests SOURCES ${test_kit_tests} LINK tactus::test_kit)
+# TK-1: the test kit needs no framework; those there are report what it says.
+if(settled AND NOT TACTUS_SANITIZE)
+  find_path(tactus_catch2 catch2/catch.hpp)
+  foreach(framework IN ITEMS gtest catch2)
+    if(framework STREQUAL "catch2" AND NOT tactus_catch2)
+      message(STATUS "Catch2 is not installed: the test kit is tested with GoogleTest alone")
+      continue()
+    endif()
+    add_executable(failing_${framework} hosted/test_kit/failing_${framework}.cpp)
+    target_link_libraries(failing_${framework} PRIVATE tactus_build_flags tactus::test_kit)
+    add_test(NAME "test_kit: ${framework} reports what a probe says (TK-1)"
+      COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/refused.py --status 1
+        --saying "${framework}-1: timeout (3 s) during expect while waiting for 42, waited 3 s"
+        $<TARGET_FILE:failing_${framework}>)
+  endforeach()
+  target_link_libraries(failing_gtest PRIVATE GTest::gtest_main)
+endif()
 if(settled AND TACTUS_CONFIG)
   file(GLOB config_tests CONFIGURE_DEPENDS hosted/config/*_test.cpp)
   host_test(config_tests SOURCES ${config_tests} LINK tactus::config tactus::runtime)
@@ -150,12 +169,25 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ
     add_test(NAME "documents: the code of the pages runs"
       COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "the pages' code works"
         $<TARGET_FILE:page_code>)
+    add_executable(shutdown_code documents/shutdown_code.cpp)
+    target_link_libraries(shutdown_code PRIVATE tactus_build_flags tactus::config tactus::runtime)
+    add_test(NAME "documents: the code of shutdown.md and patterns.md runs (EV-3)"
+      COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "the pages' code works"
+        $<TARGET_FILE:shutdown_code>)
     foreach(part IN ITEMS settings names mailboxes requirements errors)
       add_test(NAME "documents: dispatchers.md has the ${part} of the code (DR-3)"
         COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/dispatchers.md ${part}
           $<TARGET_FILE:dispatcher_tables> ${part})
     endforeach()
   endif()
+  add_executable(testing_code documents/testing_code.cpp)
+  target_link_libraries(testing_code PRIVATE tactus_build_flags tactus::test_kit)
+  add_test(NAME "documents: the code of testing.md runs without a framework (TK-1)"
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "the page's code works"
+      $<TARGET_FILE:testing_code>)
+  add_executable(testing_gtest documents/testing_gtest.cpp)
+  target_link_libraries(testing_gtest PRIVATE tactus_build_flags tactus::test_kit GTest::gtest_main)
+  add_test(NAME "documents: the code of testing.md runs with GoogleTest (TK-1)" COMMAND testing_gtest)
   add_executable(coroutine_code documents/coroutine_code.cpp)
   target_link_libraries(coroutine_code PRIVATE tactus_build_flags tactus::runtime)
   add_test(NAME "documents: the code of coroutines.md runs (AC-2)"

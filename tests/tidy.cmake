@@ -33,6 +33,14 @@ endforeach()
 add_test(NAME "documents: the code of coroutines.md is compiled"
   COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/coroutines.md
     ${CMAKE_CURRENT_SOURCE_DIR}/documents/coroutine_code.cpp)
+foreach(page IN ITEMS patterns shutdown)
+  add_test(NAME "documents: the code of ${page}.md is compiled"
+    COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/${page}.md
+      ${CMAKE_CURRENT_SOURCE_DIR}/documents/shutdown_code.cpp)
+endforeach()
+add_test(NAME "documents: the code of testing.md is compiled"
+  COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/testing.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/testing_code.cpp
+    ${CMAKE_CURRENT_SOURCE_DIR}/documents/testing_gtest.cpp)
 add_test(NAME "documents: planted differences of code are reported" COMMAND ${code_blocks} --self-test)
 set(links Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/links.py)
 add_test(NAME "documents: links lead somewhere, and everywhere" COMMAND ${links} ${PROJECT_SOURCE_DIR})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Must not compile as a source of runtime: config lies beside it, and its headers are not on the
+// Must not compile as a source of runtime: config lies above it, and its headers are not on the
 // include path.
 #include <tactus/config/settings.hpp>

@@ -15,7 +15,7 @@
 
 namespace tactus::inline v0::config {
 
-enum class shape : std::uint8_t { table, array, text, integer, other };
+enum class shape : std::uint8_t { table, array, text, integer, boolean, other };
 
 struct value {
     shape is = shape::other;
@@ -23,7 +23,7 @@ struct value {
     std::size_t line = 0;
     std::string key = {};           // in its table
     std::string text = {};          // of a text
-    std::int64_t number = 0;        // of an integer, clamped
+    std::int64_t number = 0;        // of an integer, clamped; of a boolean 0 or 1
     std::vector<value> parts = {};  // of a table or an array, as they stand in the file
 };
 

@@ -64,7 +64,9 @@ public:
     explicit builder(std::string_view text) noexcept : text_(text) {}
 
     bool null() { return add({.word = "null"}); }
-    bool boolean(bool) { return add({.word = "true or false"}); }
+    bool boolean(bool b) {
+        return add({.is = shape::boolean, .word = "true or false", .number = b ? 1 : 0});
+    }
     bool number_integer(json::number_integer_t n) { return add_integer(n); }
     bool number_unsigned(json::number_unsigned_t n) {
         constexpr auto max = std::numeric_limits<std::int64_t>::max();

@@ -12,11 +12,6 @@
 
 namespace tactus::inline v0::config {
 
-namespace {
-
-constexpr std::uint32_t workers_max = 1'024;
-constexpr std::uint32_t count_max = 0xffff'fffe;  // one more is "unbounded"
-
 std::string found(const value& v) {
     if (v.is == shape::integer)
         return "found " + std::to_string(v.number);
@@ -24,6 +19,27 @@ std::string found(const value& v) {
         return "found '" + shown(v.text) + "'";
     return "found " + std::string(v.word);
 }
+
+complaint read_duration(const value& v, duration& to) {
+    const auto d = v.is != shape::text ? std::nullopt
+                   : v.text == "none"  ? std::optional(duration::max())
+                                       : parse_duration(v.text);
+    if (!d)
+        return "expected a duration with its unit, such as \"10ms\" (ns, us, ms, s, min, h), or "
+               "\"none\", " +
+               found(v);
+    to = *d;
+    return {};
+}
+
+std::string quoted(std::string_view text) {
+    return '"' + std::string(text) + '"';
+}
+
+namespace {
+
+constexpr std::uint32_t workers_max = 1'024;
+constexpr std::uint32_t count_max = 0xffff'fffe;  // one more is "unbounded"
 
 // ---- kinds of value
 
@@ -44,19 +60,6 @@ complaint read_count_or_unbounded(const value& v, std::uint32_t max, std::uint32
     if (read_integer(v, 1, max, to))
         return "expected an integer from 1 to " + std::to_string(max) + " or \"unbounded\", " +
                found(v);
-    return {};
-}
-
-/// "none" is the longest there is.
-complaint read_duration(const value& v, duration& to) {
-    const auto d = v.is != shape::text ? std::nullopt
-                   : v.text == "none"  ? std::optional(duration::max())
-                                       : parse_duration(v.text);
-    if (!d)
-        return "expected a duration with its unit, such as \"10ms\" (ns, us, ms, s, min, h), or "
-               "\"none\", " +
-               found(v);
-    to = *d;
     return {};
 }
 
@@ -91,9 +94,6 @@ complaint read_capability_list(const value& v, capability_set& to) {
 
 // ---- as the file would say it
 
-std::string quoted(std::string_view text) {
-    return '"' + std::string(text) + '"';
-}
 std::string show_count(std::uint32_t n) {
     return n == mailbox_options::unbounded ? quoted("unbounded") : std::to_string(n);
 }

@@ -28,6 +28,11 @@ struct field {
 [[nodiscard]] std::span<const field<mailbox_setting>> mailbox_fields();
 [[nodiscard]] std::span<const field<deployment_setting>> deployment_fields();
 
+[[nodiscard]] std::span<const field<system_setting>> system_fields();
+[[nodiscard]] std::span<const field<system_setting>> dead_letter_fields();
+[[nodiscard]] std::span<const field<shutdown_setting>> shutdown_fields();
+[[nodiscard]] std::span<const field<phase_setting>> phase_fields();
+
 /// Settings that are right one by one and do not go together.
 struct misfit {
     std::string_view key;
@@ -36,6 +41,11 @@ struct misfit {
 /// The first, if there is one.
 [[nodiscard]] std::optional<misfit> misfit_of(const dispatcher_setting& s);
 
+// Kinds of value
+[[nodiscard]] std::string found(const value& v);
+[[nodiscard]] std::string quoted(std::string_view text);
+/// "none" is the longest there is.
+[[nodiscard]] complaint read_duration(const value& v, duration& to);
 [[nodiscard]] complaint read_id(const value& v, std::string& to);
 [[nodiscard]] complaint read_preset(const value& v, std::optional<system_preset>& to);
 /// "deque+bounded"

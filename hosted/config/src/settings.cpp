@@ -22,21 +22,35 @@ std::unexpected<document_error> wrong(std::size_t line, std::string key, std::st
 }
 
 template <class Target>
+outcome read_field(const value& said, const std::string& where,
+                   std::span<const field<Target>> fields, Target& to,
+                   std::string_view table_beside = {}) {
+    const auto known = std::ranges::find(fields, said.key, &field<Target>::key);
+    if (known == fields.end()) {
+        std::vector<std::string_view> keys;
+        for (const auto& f : fields)
+            keys.push_back(f.key);
+        if (!table_beside.empty())
+            keys.push_back(table_beside);
+        return wrong(said.line, where, "unknown key" + suggestion(said.key, keys));
+    }
+    if (auto complaint = known->read(said, to))
+        return wrong(said.line, where, std::move(*complaint));
+    return {};
+}
+
+std::unexpected<document_error> no_table(const value& found, const std::string& where) {
+    return wrong(found.line, where, "expected a table, found " + std::string(found.word));
+}
+
+template <class Target>
 outcome read_fields(const value& table, const std::string& where,
                     std::span<const field<Target>> fields, Target& to) {
     if (table.is != shape::table)
-        return wrong(table.line, where, "expected a table, found " + std::string(table.word));
+        return no_table(table, where);
     for (const value& said : table.parts) {
-        const auto known = std::ranges::find(fields, said.key, &field<Target>::key);
-        if (known == fields.end()) {
-            std::vector<std::string_view> keys;
-            for (const auto& f : fields)
-                keys.push_back(f.key);
-            return wrong(said.line, under(where, said.key),
-                         "unknown key" + suggestion(said.key, keys));
-        }
-        if (auto complaint = known->read(said, to))
-            return wrong(said.line, under(where, said.key), std::move(*complaint));
+        if (auto read = read_field(said, under(where, said.key), fields, to); !read)
+            return read;
     }
     return {};
 }
@@ -101,13 +115,42 @@ outcome read_requirement(const value& said, const std::string& where, settings& 
     return {};
 }
 
+constexpr std::string_view dead_letters_key = "dead_letters";
+constexpr std::string_view phases_key = "phases";
+
+outcome read_system(const value& said, const std::string& where, settings& to) {
+    if (said.key == dead_letters_key)
+        return read_fields(said, where, dead_letter_fields(), to.system);
+    return read_field(said, where, system_fields(), to.system, dead_letters_key);
+}
+
+outcome read_shutdown(const value& said, const std::string& where, settings& to) {
+    shutdown_setting& all = to.coordinated_shutdown;
+    if (said.key != phases_key)
+        return read_field(said, where, shutdown_fields(), all, phases_key);
+    if (said.is != shape::table)
+        return no_table(said, where);
+    for (const value& p : said.parts) {
+        phase_setting one{.name = p.key, .line = p.line};
+        if (auto read = read_fields(p, under(where, p.key), phase_fields(), one); !read)
+            return read;
+        all.phases.push_back(std::move(one));
+    }
+    return {};
+}
+
 struct section {
     std::string_view key;
     outcome (*read)(const value& said, const std::string& where, settings& to);
 };
 constexpr section sections[] = {
-    {"dispatchers", read_dispatcher}, {"mailboxes", read_mailbox},        {"aliases", read_alias},
-    {"deployment", read_deployment},  {"requirements", read_requirement},
+    {"dispatchers", read_dispatcher},
+    {"mailboxes", read_mailbox},
+    {"aliases", read_alias},
+    {"deployment", read_deployment},
+    {"requirements", read_requirement},
+    {"system", read_system},
+    {"coordinated_shutdown", read_shutdown},
 };
 constexpr std::string_view preset_key = "preset";
 
@@ -129,7 +172,9 @@ outcome read_document(const value& root, settings& to) {
                          "unknown key" + suggestion(part.key, keys));
         }
         if (part.is != shape::table)
-            return wrong(part.line, part.key, "expected a table, found " + std::string(part.word));
+            return no_table(part, part.key);
+        if (known->read == read_shutdown)
+            to.coordinated_shutdown.line = part.line;
         for (const value& said : part.parts) {
             if (auto read = known->read(said, under(part.key, said.key), to); !read)
                 return read;
@@ -245,6 +290,10 @@ std::vector<setting_info> known_settings() {
                    "id of a mailbox",
                    {},
                    "which mailbox an actor gets that requires these"});
+    add("system", system_fields());
+    add("system.dead_letters", dead_letter_fields());
+    add("coordinated_shutdown", shutdown_fields());
+    add("coordinated_shutdown.phases.\"<name>\"", phase_fields());
     return all;
 }
 

@@ -380,6 +380,8 @@ private:
             to.what.number = *n;
         } else if (word == "true" || word == "false") {
             to.what.word = "true or false";
+            to.what.is = shape::boolean;
+            to.what.number = word == "true" ? 1 : 0;
         } else if (is_fraction(word)) {
             to.what.word = "a number with a fraction";
         } else if (is_date(word)) {

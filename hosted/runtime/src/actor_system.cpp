@@ -3,6 +3,11 @@
 // Putting the parts of a hosted system together, and taking them apart.
 #include <tactus/runtime/actor_system.hpp>
 
+#include "signal_watch.hpp"
+#include "signals_blocked.hpp"
+#include "system_listener.hpp"
+#include "system_log.hpp"
+
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/timer_service.hpp>
 #include <tactus/dispatch/dump.hpp>
@@ -14,6 +19,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace tactus::inline v0 {
 namespace {
@@ -73,44 +81,127 @@ spawn_exception::spawn_exception(const spawn_error& why, std::string_view name)
       why_(why) {}
 
 struct actor_system::parts final : world_events {
+    [[nodiscard]] static duration quiet_for(std::chrono::nanoseconds d) {
+        return d == std::chrono::nanoseconds::max() ? duration::max()
+                                                    : duration::from_ns(d.count());
+    }
     parts(std::string_view called, const options& o)
         : name(valid(called)),
           how(o),
+          log({.sink = o.log_sink != nullptr ? o.log_sink : &own_log,
+               .time = &time,
+               .level = o.log_level}),
+          listener(log, {.to = &log,
+                         .time = &time,
+                         .max = o.dead_letters.max,
+                         .suspend = quiet_for(o.dead_letters.suspend),
+                         .quiet_during_shutdown = !o.dead_letters.during_shutdown}),
           memory({.actors_max = o.actors_max, .messages_max = o.messages_max}),
           wheel(timer_blocks.options({.start = time.now(), .timers_max = o.timers_max})),
           timers(wheel, time),
-          names({.memory = &heap}),
+          names({.memory = &heap, .rules = o.rules}),
           world({.memory = &heap,
                  .events = this,
                  .name = name,
                  .guardian_strategy = o.guardian_strategy,
-                 .timers = &timers}),
+                 .timers = &timers,
+                 .log = &log,
+                 .places = o.names != nullptr}),
+          names_filled(fill_names()),
           kernel(memory.fill(runtime::dispatchers::fill(
               {.time = &time, .timers = &timers, .events = &world, .above = &world},
               o.dispatcher))),
           all(kernel, {.system_name = name, .names = &names},
-              {.id = default_dispatcher_id, .config = o.dispatcher}) {
+              {.id = default_dispatcher_id, .config = o.dispatcher}),
+          shutdown(std::in_place, o.shutdown, hooks()) {
         world.begin(kernel);
+        if (o.shutdown_on_signals)
+            signals = std::make_unique<runtime::signal_watch>([this](int n) { signalled(n); });
+    }
+
+    void signalled(int number) noexcept {
+        try {
+            (void)shutdown->run(shutdown_reason::signal(number));
+        } catch (...) {
+            end_actors({});
+        }
+    }
+    /// From here on signals are what they were.
+    void leave_signals() {
+        std::unique_ptr<runtime::signal_watch> last;  // ends after the lock
+        const std::lock_guard held(mutex);
+        last = std::move(signals);
+    }
+
+    bool fill_names() {
+        if (!how.names)
+            return false;
+        if (const auto done = how.names(names); !done)
+            throw std::invalid_argument(done.error());
+        return true;
+    }
+    coordinated_shutdown::hooks hooks() {
+        return {.begins =
+                    [this](bool terminates) {
+                        if (terminates)
+                            listener.begin_shutdown();
+                    },
+                .terminate = [this](shutdown_done done) { end_actors(std::move(done)); },
+                .log = [this](log_level level, std::string_view text) { log.write(level, text); },
+                .over =
+                    [this] {
+                        leave_signals();
+                        const std::lock_guard held(mutex);
+                        shut_down = true;
+                        over.notify_all();
+                    },
+                .exit =
+                    [this](int code) {
+                        own_log.end();
+                        // Static objects are left alone: who uses them still runs.
+                        std::fflush(stdout);
+                        std::quick_exit(code);
+                    }};
+    }
+
+    /// What the last phase does.
+    void end_actors(std::optional<shutdown_done> done) noexcept {
+        listener.begin_shutdown();
+        {
+            const std::lock_guard held(mutex);
+            ending = true;
+            over.notify_all();
+            if (!ended)
+                tell_ended = std::exchange(done, std::nullopt);
+        }
+        if (done)
+            (*done)();
+        world.terminate();
     }
 
     void supervised(const decision& d) noexcept override {
+        listener.supervised(world, d);
         if (how.events != nullptr)
             how.events->supervised(d);
     }
     void hook_failed(any_ref who, const char* hook, const failure_cause& why) noexcept override {
+        listener.hook_failed(world, who, hook, why);
         if (how.events != nullptr)
             how.events->hook_failed(who, hook, why);
     }
     void unhandled(any_ref who, envelope& message) noexcept override {
+        listener.unhandled(world, who, message, how.log_unhandled);
         if (how.events != nullptr)
             how.events->unhandled(who, message);
     }
     void dead_letter(any_ref to, envelope& message, dead_letter_cause cause) noexcept override {
+        listener.lost(world, to, any_ref(message.sender.read()), *message.type.read(), cause);
         if (how.events != nullptr)
             how.events->dead_letter(to, message, cause);
     }
     void message_lost(any_ref to, const message_type& type,
                       dead_letter_cause cause) noexcept override {
+        listener.lost(world, to, {}, type, cause);
         if (how.events != nullptr)
             how.events->message_lost(to, type, cause);
     }
@@ -122,45 +213,145 @@ struct actor_system::parts final : world_events {
         }
         if (how.events != nullptr)
             how.events->guardian_failed(why);
+        listener.guardian_failed(why);
+        run_shutdown(shutdown_reason::guardian_failed());
+    }
+    [[nodiscard]] std::expected<void, spawn_error> place(any_ref parent, std::string_view called,
+                                                         spawn_options& where) noexcept override {
+        string_sink path;
+        world.write_path(parent.index(), path);
+        path.text.erase(0, std::string_view("tactus://").size() + name.size());
+        path.text += "/" + std::string(called);
+        auto found = all.place({.path = path.text});
+        if (found) {
+            where = *found;
+            return {};
+        }
+        log.write(log_level::error, "cannot be spawned: " + text_of(found.error()),
+                  {.actor = path.text});
+        return std::unexpected(spawn_error{spawn_error::kind::refused,
+                                           "its deployment cannot be followed; see the log"});
+    }
+    [[nodiscard]] std::string_view dispatcher_id(std::uint32_t number) const noexcept override {
+        return all.id_of(number);
     }
     void world_ended() noexcept override {
         if (how.events != nullptr)
             how.events->world_ended();
-        const std::lock_guard held(mutex);
-        ended = true;
-        over.notify_all();
+        {
+            const std::lock_guard held(mutex);
+            callbacks_taken = true;
+            if (!callbacks.empty()) {
+                const runtime::signals_blocked blocked;
+                caller = std::thread([this] { call_callbacks(); });
+                return;
+            }
+        }
+        note_end();
+    }
+    void call_callbacks() noexcept {
+        for (auto at = callbacks.rbegin(); at != callbacks.rend(); ++at) {
+            try {
+                (*at)();
+            } catch (...) {
+                continue;  // the others are called all the same
+            }
+        }
+        callbacks.clear();
+        note_end();
+    }
+    void note_end() noexcept {
+        std::optional<shutdown_done> done;
+        {
+            const std::lock_guard held(mutex);
+            ended = true;
+            done = std::exchange(tell_ended, std::nullopt);
+            over.notify_all();
+        }
+        if (done)
+            (*done)();
+    }
+
+    /// False: it is not to be run, or there is no memory for it.
+    bool run_shutdown(const shutdown_reason& why) noexcept {
+        if (!how.shutdown.run_by_terminate)
+            return false;
+        try {
+            (void)shutdown->run(why);
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
+    void terminate() noexcept {
+        // One that ran for another reason may have left the actors alone.
+        if (!run_shutdown(shutdown_reason::system_terminate()) ||
+            !shutdown->reason()->terminate_system.value_or(true))
+            end_actors({});
+    }
+    /// True when the actors have ended in time.
+    bool end() {
+        terminate();
+        std::unique_lock held(mutex);
+        // The tasks have their own limits.
+        const auto tasks = shutdown->total_timeout() + std::chrono::seconds(1);
+        (void)over.wait_for(held, tasks, [this] { return ending || ended || shut_down; });
+        if (!ending) {
+            held.unlock();
+            end_actors({});
+            held.lock();
+        }
+        return over.wait_for(held, how.shutdown_limit, [this] { return ended; });
     }
 
     std::string name;
     options how;
+    runtime::steady_clock time;
+    runtime::system_log own_log;
+    logger log;
+    runtime::system_listener listener;
     runtime::heap_memory heap;
     runtime::scheduler_memory memory;
-    runtime::steady_clock time;
     runtime::timer_memory timer_blocks;
     timer_wheel wheel;
     wheel_timers<timer_wheel> timers;
     resolver names;
     actor_world world;
+    bool names_filled;  // before dispatchers ask
     actor_scheduler kernel;
     runtime::dispatchers all;
 
     mutable std::mutex mutex;
     std::condition_variable over;
     // Under the lock.
-    bool ended = false;
+    bool ending = false;     // the actors are being stopped
+    bool ended = false;      // they have, and the callbacks were called
+    bool shut_down = false;  // the shutdown has run
     bool failed = false;
     std::string failure_text;
+    std::optional<shutdown_done> tell_ended;
+    std::unique_ptr<runtime::signal_watch> signals;
+    bool callbacks_taken = false;
+    std::vector<std::function<void()>> callbacks;  // taken: the caller's
+    std::thread caller;
+    // Its thread uses everything above.
+    std::optional<coordinated_shutdown> shutdown;
 };
 
 actor_system::actor_system(std::string_view name, const options& o)
     : parts_(std::make_unique<parts>(name, o)), world_(&parts_->world) {}
 
 actor_system::~actor_system() {
-    if (terminate_and_wait(parts_->how.shutdown_limit)) {
+    if (parts_->end()) {
+        parts_->leave_signals();
+        parts_->shutdown.reset();
+        if (parts_->caller.joinable())
+            parts_->caller.join();
         parts_->all.force_stop();
         parts_->world.sweep();
         return;
     }
+    parts_->leave_signals();
     // Somebody does not come to an end: its thread cannot be waited for.
     string_sink left;
     dump_dispatchers(parts_->kernel, left, {});
@@ -169,6 +360,28 @@ actor_system::~actor_system() {
     if (parts_->how.then == at_limit::abort)
         std::abort();
     (void)parts_.release();  // NOLINT(bugprone-unused-return-value): kept for its threads
+}
+
+void actor_system::terminate() noexcept {
+    parts_->terminate();
+}
+
+bool actor_system::on_terminated(std::function<void()> call) {
+    const std::lock_guard held(parts_->mutex);
+    if (parts_->callbacks_taken)
+        return false;
+    parts_->callbacks.push_back(std::move(call));
+    return true;
+}
+
+coordinated_shutdown& actor_system::shutdown() noexcept {
+    return *parts_->shutdown;
+}
+
+void actor_system::watch_end(actor_world& world, any_ref who, const shutdown_done& done) {
+    auto r = detail::request_for<detail::end_watch>(world.memory(), {}, {}, done, who);
+    if (!r || !world.spawn_orphan(*r))
+        done.fail("no actor could be made that watches it");
 }
 
 bool actor_system::wait(std::chrono::nanoseconds limit) {
@@ -186,11 +399,14 @@ std::string_view actor_system::name() const noexcept {
 }
 int actor_system::exit_code() const noexcept {
     const std::lock_guard held(parts_->mutex);
-    return parts_->failed ? 70 : 0;
+    return parts_->failed ? 70 : parts_->shutdown->exit_code();
 }
 std::string actor_system::failure_text() const {
     const std::lock_guard held(parts_->mutex);
     return parts_->failure_text;
+}
+logger& actor_system::log() noexcept {
+    return parts_->log;
 }
 runtime::dispatchers& actor_system::dispatchers() noexcept {
     return parts_->all;

@@ -150,6 +150,15 @@ dispatchers::~dispatchers() {
     force_stop();
 }
 
+std::string_view dispatchers::id_of(std::uint32_t number) const {
+    const std::lock_guard held(state_->mutex);
+    for (const auto& e : state_->entries) {
+        if (e->where().number() == number)
+            return e->id();
+    }
+    return {};
+}
+
 dispatcher_handle dispatchers::first() const {
     const std::lock_guard held(state_->mutex);
     return {state_->entries[0]->where(), *state_->entries[0]};

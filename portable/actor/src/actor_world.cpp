@@ -7,6 +7,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/system_events.hpp>
 #include <tactus/actor/text_buffer.hpp>
 
@@ -31,6 +32,10 @@ public:
     supervisor_strategy supervision() { return context().world().guardian_strategy(); }
 };
 
+bool says_nothing(const spawn_options& how) noexcept {
+    return how.dispatcher == 0 && how.order == nullptr && how.mailbox == mailbox_options{};
+}
+
 spawn_error refused(spawn_error::kind what, const char* why) noexcept {
     return {what, why};
 }
@@ -43,6 +48,8 @@ actor_world::actor_world(const options& o) noexcept
       name_(o.name),
       guardian_strategy_(o.guardian_strategy),
       timers_(o.timers),
+      log_(o.log),
+      places_(o.places),
       names_(*o.memory),
       stream_(*o.memory) {}
 
@@ -159,13 +166,18 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
                                             slots.next_life_of(s)));
     };
     spawn_options how = wanted.how;
+    std::expected<void, spawn_error> placed;
+    if (places_ && parent != nullptr && !wanted.name.empty() && bits == 0 && says_nothing(how))
+        placed = events_->place(any_ref(above), wanted.name, how);
     // ST-1: who stashes needs both ends of its queue.
     if (wanted.type->mailbox_requirement.has(capability::deque) &&
         how.mailbox.kind == mailbox_kind::fifo)
         how.mailbox.kind = mailbox_kind::deque;
     std::expected<mailbox_index, spawn_error> made = std::unexpected(
         refused(spawn_error::kind::mailbox_unfit, "the actor stashes, which its mailbox cannot"));
-    if (how.mailbox.capabilities().has(wanted.type->mailbox_requirement))
+    if (!placed)
+        made = std::unexpected(placed.error());
+    else if (how.mailbox.capabilities().has(wanted.type->mailbox_requirement))
         made = kernel_->spawn_as(*wanted.type, how, init);
     if (made)
         return made;
@@ -208,7 +220,15 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_child(
                                        "an actor that is stopping takes no children"));
     }
     const bool holds = c.is(cell::holds) || c.is(cell::failed);
-    return spawn_under(&t.place(), wanted, holds ? std::uint32_t{cell::wants_held} : 0U);
+    const std::uint32_t bits = holds ? std::uint32_t{cell::wants_held} : 0U;
+    if (recorder_ == nullptr) [[likely]]
+        return spawn_under(&t.place(), wanted, bits);
+    spawn_request changed = wanted;
+    recorder_->spawning(t, changed);
+    const auto made = spawn_under(&t.place(), changed, bits);
+    if (made)
+        recorder_->spawned(t, wanted, *made);
+    return made;
 }
 
 std::expected<mailbox_index, spawn_error> actor_world::spawn_orphan(
@@ -275,6 +295,13 @@ mailbox_index actor_world::find(std::string_view path) noexcept {
         path.remove_prefix(end);
     }
     return at;
+}
+
+std::string_view actor_world::dispatcher_of(mailbox_index who) noexcept {
+    const slot* place = kernel_->slots().find(who);
+    return place != nullptr && events_ != nullptr
+               ? events_->dispatcher_id(place->dispatcher_number())
+               : std::string_view{};
 }
 
 mailbox_index actor_world::child_named(turn& t, std::string_view name) noexcept {

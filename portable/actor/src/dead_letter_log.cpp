@@ -83,13 +83,12 @@ dead_letter_log::verdict dead_letter_log::count_one() noexcept {
     return v;
 }
 
-void dead_letter_log::note(const lost_message& m) noexcept {
+dead_letter_log::verdict dead_letter_log::count(const lost_message& m) noexcept {
     TACTUS_CHECK(2, m.type != nullptr);
-    if (m.type->is_suppressed)
-        return;
-    const verdict v = count_one();
-    if (v.written == line::none || !options_.to->passes(log_level::info))
-        return;
+    return m.type->is_suppressed ? verdict{} : count_one();
+}
+
+void dead_letter_log::write(const verdict& v, const lost_message& m) noexcept {
     text_buffer<line_size_max> text;
     text.add("[").add(v.count).add(v.count == 1 ? "] dead letter" : "] dead letters");
     if (v.written == line::no_more_for)

@@ -3,6 +3,7 @@
 // A parent and its children: stopping and holding them, their reports, and what is decided about
 // those that failed (SV-1). In the parent's turn.
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/system_events.hpp>
 
 #include <new>
@@ -50,9 +51,12 @@ void actor_world::order_stop(const self& s, slot& child) noexcept {
 
 void actor_world::stop_children(turn& t) noexcept {
     const self s{*this, t.place(), cell::of(t.place())};
+    effect_recorder* recorder = recording(s.c);
     children_of all(kernel_->slots(), s.c);
     while (slot* child = all.next()) {
-        unwatch(t, kernel_->slots().index_of(*child));
+        if (recorder != nullptr)
+            recorder->stopping_child(t, kernel_->slots().index_of(*child));
+        forget_watch(t, kernel_->slots().index_of(*child));
         order_stop(s, *child);
     }
 }
@@ -64,9 +68,12 @@ void actor_world::stop_self(turn& t) noexcept {
 bool actor_world::stop_child(turn& t, mailbox_index who) noexcept {
     const self s{*this, t.place(), cell::of(t.place())};
     slot* child = find_child(s, who);
-    if (child != nullptr)
-        order_stop(s, *child);
-    return child != nullptr;
+    if (child == nullptr)
+        return false;
+    if (effect_recorder* recorder = recording(s.c))
+        recorder->stopping_child(t, who);
+    order_stop(s, *child);
+    return true;
 }
 
 handled actor_world::look_at_reports(turn& t, const self& s) noexcept {

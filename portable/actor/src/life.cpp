@@ -171,8 +171,7 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
         w.be_unwatched(s, m.subject.read());
         break;
     case system_kind::death_watch_notification:
-        w.be_notified(t, s, static_cast<watch_entry&>(m));
-        break;
+        return w.be_notified(t, s, static_cast<watch_entry&>(m));
     default:
         break;
     }
@@ -383,15 +382,20 @@ void actor_world::be_terminated(turn& t, const self& s) noexcept {
     } else {
         s.c.set_phase(cell_phase::terminating);
     }
-    cancel_timers(t);
-    set_receive_timeout(t, duration::max());
-    unwatch_all(t, s);
-    if (has_children(s) && !s.c.is(cell::suspended)) {
+    if (s.c.extras() != nullptr) {
+        cancel_timers(t);
+        set_receive_timeout(t, duration::max());
+        unwatch_all(t, s);
+    }
+    if (!has_children(s)) {
+        finish_termination(t, s);
+        return;
+    }
+    if (!s.c.is(cell::suspended)) {
         s.c.set(cell::suspended);
         (void)kernel_->suspend(s.index(), suspension::supervision);
     }
     stop_children(t);
-    go_on_waiting(t, s);
 }
 
 void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
@@ -410,7 +414,8 @@ void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
 }
 
 void actor_world::finish_termination(turn& t, const self& s) noexcept {
-    destroy_coroutines(s);
+    if (s.c.extras() != nullptr)
+        destroy_coroutines(s);
     if (s.c.is(cell::has_instance)) {
         const actor_type& type = s.type();
         if (type.post_stop != nullptr && !type.post_stop(s.c, s.instance()).is_ok() &&
@@ -419,10 +424,12 @@ void actor_world::finish_termination(turn& t, const self& s) noexcept {
             if (x != nullptr && x->cause)
                 events_->hook_failed(any_ref(s.index()), "post_stop", *x->cause);
         }
-        cancel_timers(t);
+        if (s.c.extras() != nullptr)
+            cancel_timers(t);  // those of post_stop
         destroy_instance(s);
     }
-    unstash(s);
+    if (s.c.extras() != nullptr)
+        unstash(s);
     t.stop();
 }
 

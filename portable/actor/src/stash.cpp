@@ -2,6 +2,7 @@
 //
 // Putting messages aside (ST-1, ST-2): envelopes are moved, never copied.
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/effect_recorder.hpp>
 #include <tactus/base/check.hpp>
 
 namespace tactus::inline v0 {
@@ -40,6 +41,8 @@ std::expected<void, failure> actor_world::stash(turn& t) noexcept {
 }
 
 void actor_world::unstash_all(turn& t) noexcept {
+    if (effect_recorder* recorder = recording(cell::of(t.place())))
+        recorder->unstashing(t, stash_size(t));
     unstash({*this, t.place(), cell::of(t.place())});
 }
 

@@ -6,13 +6,14 @@
 // The receive timeout costs a message nothing but a note of when it came: its timer runs on, and
 // when it is due it looks how long that was ago.
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/effect_recorder.hpp>
 
 #include <new>
 
 namespace tactus::inline v0 {
 
 bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexcept {
-    (void)cancel_timer(t, timer.key);
+    const bool overriding = drop_timer(t, timer.key);
     cell_extras* x = extras_of(cell::of(t.place()));
     timer.target.who = t.self();
     const auto handle = x != nullptr && timers_ != nullptr ? timers_->arm(timer.target, first)
@@ -25,6 +26,8 @@ bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexc
     timer.due = kernel_->time()->now() + first;
     timer.next = x->timers;
     x->timers = &timer;
+    if (effect_recorder* recorder = recording(cell::of(t.place())))
+        recorder->timer_started(t, {timer, first, overriding});
     return true;
 }
 
@@ -32,6 +35,8 @@ void actor_world::forget_timer(cell_extras& x, actor_timer& timer) noexcept {
     for (actor_timer** at = &x.timers; *at != nullptr; at = &(*at)->next) {
         if (*at == &timer) {
             *at = timer.next;
+            if (recorder_ != nullptr)
+                recorder_->timer_gone(timer);
             timer.release(memory_);
             return;
         }
@@ -39,6 +44,12 @@ void actor_world::forget_timer(cell_extras& x, actor_timer& timer) noexcept {
 }
 
 bool actor_world::cancel_timer(turn& t, timer_key key) noexcept {
+    if (effect_recorder* recorder = recording(cell::of(t.place())))
+        recorder->timer_cancelled(t, key);
+    return drop_timer(t, key);
+}
+
+bool actor_world::drop_timer(turn& t, timer_key key) noexcept {
     cell_extras* x = cell::of(t.place()).extras();
     for (actor_timer* timer = x != nullptr ? x->timers : nullptr; timer != nullptr;
          timer = timer->next) {
@@ -53,7 +64,10 @@ bool actor_world::cancel_timer(turn& t, timer_key key) noexcept {
 
 void actor_world::cancel_timers(turn& t) noexcept {
     cell_extras* x = cell::of(t.place()).extras();
+    effect_recorder* recorder = recording(cell::of(t.place()));
     while (x != nullptr && x->timers != nullptr) {
+        if (recorder != nullptr)
+            recorder->timer_cancelled(t, x->timers->key);
         (void)timers_->cancel(x->timers->handle);
         forget_timer(*x, *x->timers);
     }
@@ -125,6 +139,8 @@ void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after)
 void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
     cell& c = cell::of(t.place());
     const bool off = after == duration::max();
+    if (effect_recorder* recorder = recording(c))
+        recorder->receive_timeout_set(t, after);
     cell_extras* x = off ? c.extras() : extras_of(c);
     idle_watch* idle = x != nullptr ? x->idle : nullptr;
     if (idle != nullptr && idle->timer)

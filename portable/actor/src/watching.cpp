@@ -8,6 +8,7 @@
 
 #include <tactus/actor/actor_world.hpp>
 
+#include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/system_events.hpp>
 
@@ -29,6 +30,8 @@ void actor_world::watch(turn& t, mailbox_index who, held_message* with) noexcept
     const mailbox_index me = t.self();
     if (!who.valid() || who == me)
         return drop();
+    if (effect_recorder* recorder = recording(c))
+        recorder->watched(t, who, with);
     cell_extras* x = extras_of(c);
     for (const watch_record* r = x != nullptr ? x->watching : nullptr; r != nullptr; r = r->next) {
         if (r->who != who)
@@ -76,6 +79,12 @@ void actor_world::free_entry(watch_entry& e) noexcept {
 }
 
 void actor_world::unwatch(turn& t, mailbox_index who) noexcept {
+    if (effect_recorder* recorder = recording(cell::of(t.place())))
+        recorder->unwatched(t, who);
+    forget_watch(t, who);
+}
+
+void actor_world::forget_watch(turn& t, mailbox_index who) noexcept {
     cell_extras* x = cell::of(t.place()).extras();
     if (x == nullptr)
         return;
@@ -97,7 +106,7 @@ void actor_world::unwatch(turn& t, mailbox_index who) noexcept {
 void actor_world::unwatch_all(turn& t, const self& s) noexcept {
     cell_extras* x = s.c.extras();
     while (x != nullptr && x->watching != nullptr)
-        unwatch(t, x->watching->who);
+        forget_watch(t, x->watching->who);
 }
 
 void actor_world::be_watched(const self& s, watch_entry& e) noexcept {
@@ -130,7 +139,7 @@ void actor_world::notify(watch_entry& e) noexcept {
     (void)kernel_->send_system(e.watcher, e);
 }
 
-void actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
+handled actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
     const mailbox_index who = e.watched;
     cause_ref why = std::move(e.why);
     free_entry(e);
@@ -139,11 +148,14 @@ void actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
         if (r->who == who && !r->notified) {
             r->notified = true;
             r->why = std::move(why);
-            // Behind what the ended actor sent before.
-            kernel_->tell_from(t.on(), s.index(), terminated{any_ref(who)}, {.sender = who});
-            return;
+            // Behind what the ended actor sent before; without room at once, but never not at all.
+            const terminated m{any_ref(who)};
+            const sent queued =
+                actor_scheduler::try_tell(s.index(), terminated(m), {.sender = who});
+            return queued == sent::accepted ? handled::ok() : receive_terminated(t, s, m);
         }
     }
+    return handled::ok();
 }
 
 handled actor_world::receive_terminated(turn& t, const self& s, const terminated& m) noexcept {

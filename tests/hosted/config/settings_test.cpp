@@ -136,6 +136,8 @@ TEST(settings, the_defaults_read_back_as_defaults) {
         if (info.otherwise.empty() || info.section.empty())
             continue;
         const std::string section(info.section.substr(0, info.section.find('.')));
+        if (section != "dispatchers" && section != "mailboxes")
+            continue;  // see system_settings_test.cpp
         const std::string key(info.key);
         const std::string toml = "[" + section + ".x]\n" + key + " = " + info.otherwise;
         const std::string json =

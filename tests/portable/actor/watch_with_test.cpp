@@ -190,6 +190,29 @@ TEST(watch_with, C_DW_10_a_parent_is_told_why_its_child_failed) {
     journal().clear();
 }
 
+// DW-1: told even when its mailbox has no room for it.
+TEST(watch_with, DW_1_told_even_without_room) {
+    world_rig rig;
+    auto r = detail::request_for<watcher>(rig.memory, "w", {.mailbox = {.capacity = 2}});
+    const auto made = rig.world.spawn_top(*r);
+    const actor_ref<watch_so, unwatch_it, gone, int> w{any_ref(*made)};
+    const auto v = rig.spawn<victim>("v");
+    w.tell(watch_so{v, 0});
+    rig.run();
+    // Held back, and full.
+    EXPECT_TRUE(rig.kernel->suspend(w.index(), suspension::await));
+    w.tell(gone{1});
+    w.tell(gone{2});
+    v.tell(0);
+    rig.run();
+    EXPECT_TRUE(journal().is({-7}));
+    (void)rig.kernel->resume(w.index(), suspension::await);
+    rig.run();
+    EXPECT_TRUE(journal().is({1, 2}));
+    rig.end();
+    journal().clear();
+}
+
 // Bad input: a watch that finds no memory is a failure, not silence.
 TEST(watch_with, without_memory_the_watcher_fails) {
     pair p;

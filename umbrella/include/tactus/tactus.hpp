@@ -9,6 +9,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_context.hpp>
+#include <tactus/actor/actor_log.hpp>
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/actor_ref.hpp>
@@ -21,11 +22,13 @@
 #include <tactus/actor/cancel_context.hpp>
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/cell_extras.hpp>
+#include <tactus/actor/circuit_breaker.hpp>
 #include <tactus/actor/continuation_waker.hpp>
 #include <tactus/actor/coroutine_memory.hpp>
 #include <tactus/actor/coroutine_set.hpp>
 #include <tactus/actor/dead_letter_log.hpp>
 #include <tactus/actor/delay_source.hpp>
+#include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/event_type.hpp>
 #include <tactus/actor/failure_cause.hpp>
@@ -36,6 +39,7 @@
 #include <tactus/actor/one_shot_signal.hpp>
 #include <tactus/actor/props.hpp>
 #include <tactus/actor/protocol_context.hpp>
+#include <tactus/actor/retry.hpp>
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/actor/system_events.hpp>
@@ -131,13 +135,17 @@
 #if __has_include(<tactus/runtime/steady_clock.hpp>)
 #include <tactus/runtime/actor_system.hpp>
 #include <tactus/runtime/ask_error.hpp>
+#include <tactus/runtime/ask_future.hpp>
 #include <tactus/runtime/blocking_section.hpp>
 #include <tactus/runtime/calling_thread.hpp>
+#include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/dispatcher_threads.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/housekeeper.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
+#include <tactus/runtime/shutdown_phases.hpp>
+#include <tactus/runtime/shutdown_task.hpp>
 #include <tactus/runtime/spdlog_sink.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>
@@ -147,4 +155,5 @@
 
 #if __has_include(<tactus/config/settings.hpp>)
 #include <tactus/config/settings.hpp>
+#include <tactus/config/system_options.hpp>
 #endif

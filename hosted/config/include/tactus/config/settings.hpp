@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Settings: dispatchers, mailboxes, aliases, deployments and requirements from one TOML or JSON
-// file that the program names (DR-3, DR-6).
+// Settings: dispatchers, mailboxes, aliases, deployments and requirements, the log and the end of a
+// system from one TOML or JSON file that the program names (DR-3, DR-6).
 //
 //     auto read = config::read_settings("app.toml");
 //     resolver names({.memory = &heap, .rules = read->rules()});
@@ -13,16 +13,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tactus/actor/log.hpp>
 #include <tactus/dispatch/dispatch_rules.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/mailbox/mailbox_options.hpp>
+#include <tactus/time/instant.hpp>
 
 namespace tactus::inline v0::config {
 
@@ -67,6 +70,40 @@ struct requirement_setting {
     std::string mailbox = {};
 };
 
+/// How the system ends and what it logs; see system_options.hpp.
+struct system_setting {
+    enum class at_limit { abort, detach };
+    duration shutdown_limit = duration::from_s(10);
+    at_limit on_shutdown_limit = at_limit::detach;
+    log_level level = log_level::info;
+    bool log_unhandled = false;
+    bool signals = false;
+    std::uint32_t dead_letters_max = 10;  // the largest there is: all of them
+    duration dead_letters_suspend = duration::from_s(5 * 60);
+    bool dead_letters_during_shutdown = false;
+    friend bool operator==(const system_setting&, const system_setting&) = default;
+};
+/// What is not said is as it is by default, or, of a phase that is not there by default, as that of
+/// a phase that says nothing.
+struct phase_setting {
+    std::string name;
+    std::size_t line = 0;
+    std::optional<duration> timeout = {};
+    std::optional<bool> recover = {};
+    std::optional<bool> enabled = {};
+    std::optional<std::vector<std::string>> depends_on = {};
+};
+struct shutdown_setting {
+    std::size_t line = 0;  // of its section; 0: there is none
+    duration default_timeout = duration::from_s(5);
+    duration limit = duration::max();  // none: the sum of the phases
+    bool run_by_terminate = true;
+    bool terminate_system = true;
+    bool exit = false;
+    int exit_code = 0;
+    std::vector<phase_setting> phases = {};
+};
+
 /// What a file says, in the order in which it says it.
 struct settings {
     std::string file;
@@ -76,6 +113,8 @@ struct settings {
     std::vector<alias_setting> aliases = {};
     std::vector<deployment_setting> deployments = {};
     std::vector<requirement_setting> requirements = {};
+    system_setting system = {};
+    shutdown_setting coordinated_shutdown = {};
 
     /// Of the preset, for the resolver's options.
     [[nodiscard]] dispatch_rules rules() const noexcept {

@@ -7,8 +7,9 @@
 //     ref.tell(add{1});
 //     auto answer = system.ask<int>(ref, [](auto me) { return total{me}; }, 1s);
 //
-// The destructor stops all actors, children before parents, waits for at most `shutdown_limit`, and
-// says who is left if somebody is (UP-2).
+// The destructor runs the coordinated shutdown (EV-3), whose last phase stops all actors, children
+// before parents; it waits for at most `shutdown_limit` for these, and says who is left if somebody
+// is (UP-2).
 //
 // Thread safety: any thread. terminate() within an actor, too; waiting for it only outside.
 #pragma once
@@ -17,18 +18,23 @@
 #include <condition_variable>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/behavior.hpp>
+#include <tactus/dispatch/dispatch_rules.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
+#include <tactus/dispatch/resolver.hpp>
 #include <tactus/runtime/ask_error.hpp>
+#include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 
 namespace tactus::inline v0 {
@@ -41,6 +47,13 @@ public:
 
 private:
     spawn_error why_;
+};
+
+/// EV-2: how lost messages are logged; see dead_letter_log.
+struct lost_letter_options {
+    std::uint32_t max = 10;  // lines before it is quiet; 0: none; dead_letter_log::unlimited
+    std::chrono::nanoseconds suspend = std::chrono::minutes(5);  // how long; max(): for good
+    bool during_shutdown = false;
 };
 
 namespace detail {
@@ -71,6 +84,21 @@ private:
     std::shared_ptr<reply_place<R>> to_;
 };
 
+/// Tells a task of the shutdown that an actor has ended.
+class end_watch : public actor<> {
+public:
+    end_watch(shutdown_done done, any_ref who) : done_(std::move(done)), who_(who) {}
+    void pre_start() { context().watch(who_); }
+    void on(const terminated&) {
+        done_();
+        context().stop();
+    }
+
+private:
+    shutdown_done done_;
+    any_ref who_;
+};
+
 }  // namespace detail
 
 class actor_system {
@@ -78,17 +106,31 @@ public:
     /// What the destructor does when actors are left after the limit.
     enum class at_limit : std::uint8_t { abort, detach };
     struct options {
-        dispatcher_config dispatcher = {};       // of the default dispatcher
+        dispatcher_config dispatcher = {};  // of the default dispatcher
+        dispatch_rules rules = {};
+        // Fills in dispatchers, mailboxes and deployments; a text says what is wrong. Actors run
+        // where their path is deployed, unless they have spawn_options of their own.
+        std::function<std::expected<void, std::string>(resolver&)> names = {};
         std::uint32_t actors_max = 1U << 22U;    // at once; addresses only, until used
         std::uint32_t messages_max = 1U << 26U;  // in flight at once
         std::uint32_t timers_max = 1U << 24U;    // at once
         supervisor_strategy guardian_strategy = {};
         std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);
         at_limit then = at_limit::detach;
+        shutdown_options shutdown = {};
+        // SIGTERM and SIGINT run the shutdown; the second one ends the process with 128 + n.
+        bool shutdown_on_signals = false;
         world_events* events = nullptr;  // outlives the system
+        // EV-4: where lines go; outlives the system. Null: to standard error, through spdlog, which
+        // is opened by the first line.
+        tactus::log_sink* log_sink = nullptr;
+        tactus::log_level log_level = tactus::log_level::info;
+        bool log_unhandled = false;  // a line of the level debug for every unhandled message
+        lost_letter_options dead_letters = {};
     };
 
-    /// Requires: a name that fault_of_system_name finds no fault with (std::invalid_argument).
+    /// Requires: a name that fault_of_system_name finds no fault with, and a shutdown that fault_of
+    /// finds none with, and names that can be filled in (std::invalid_argument).
     explicit actor_system(std::string_view name, const options& o);
     explicit actor_system(std::string_view name) : actor_system(name, options{}) {}
     ~actor_system();
@@ -173,24 +215,55 @@ public:
     [[nodiscard]] std::string path_of(any_ref who);
     [[nodiscard]] std::string_view name() const noexcept;
 
-    /// Begins to stop everything; returns at once.
-    void terminate() noexcept { world().terminate(); }
+    /// Begins to stop everything: runs the shutdown with the reason system_terminate, or, where
+    /// that is not asked for (run_by_terminate), stops the actors. Returns at once.
+    void terminate() noexcept;
     /// True when everything has ended within the time. Not within an actor.
     bool wait(std::chrono::nanoseconds limit);
     bool terminate_and_wait(std::chrono::nanoseconds limit) {
         terminate();
         return wait(limit);
     }
-    /// SV-5: 0, or 70 (EX_SOFTWARE) when a failure ended the system.
+    /// Called when the actors have ended, the last one first, on a thread of its own; wait()
+    /// returns after it. False: they have ended, and nobody will call it.
+    bool on_terminated(std::function<void()> call);
+    [[nodiscard]] coordinated_shutdown& shutdown() noexcept;
+    /// A task that is done when the actor has ended.
+    template <class Ref>
+    shutdown_task add_actor_termination_task(std::string_view phase, std::string_view name,
+                                             const Ref& who) {
+        return shutdown().add_task(phase, name,
+                                   [w = &world(), to = any_ref(who)](const shutdown_done& done) {
+                                       watch_end(*w, to, done);
+                                   });
+    }
+    /// One that tells it something first, to make it end: a message of its own, or poison_pill.
+    template <class Ref, class M>
+    shutdown_task add_actor_termination_task(std::string_view phase, std::string_view name,
+                                             const Ref& who, M stop_message) {
+        return shutdown().add_task(
+            phase, name,
+            [w = &world(), who, m = std::move(stop_message)](const shutdown_done& done) mutable {
+                if constexpr (std::is_same_v<M, poison_pill> || std::is_same_v<M, kill>)
+                    any_ref(who).tell(m);  // every actor takes it
+                else
+                    who.tell(std::move(m));
+                watch_end(*w, any_ref(who), done);
+            });
+    }
+    /// SV-5: 70 (EX_SOFTWARE) when a failure ended the system, otherwise what the shutdown says: 0,
+    /// unless its options or its reason have another.
     [[nodiscard]] int exit_code() const noexcept;
     /// Why it ended, if a failure did; empty otherwise.
     [[nodiscard]] std::string failure_text() const;
 
+    [[nodiscard]] logger& log() noexcept;
     [[nodiscard]] runtime::dispatchers& dispatchers() noexcept;
     [[nodiscard]] actor_world& world() noexcept { return *world_; }
 
 private:
     struct parts;
+    static void watch_end(actor_world& world, any_ref who, const shutdown_done& done);
     [[nodiscard]] ask_error ask_failed(ask_error::kind what, any_ref target,
                                        std::chrono::nanoseconds after, std::string_view type);
 

@@ -147,6 +147,8 @@ public:
     /// Requires: there is a resolver (check dispatchers:4).
     [[nodiscard]] std::expected<spawn_options, place_error> place(const resolve_request& wanted);
     [[nodiscard]] dispatcher_handle first() const;
+    /// Of the dispatcher with that number; empty: there is none.
+    [[nodiscard]] std::string_view id_of(std::uint32_t number) const;
 
     /// CO-5: takes nothing new, lets all dispatchers finish what is queued for at most `limit`,
     /// then ends all threads and closes what is left. True when everything was processed in time.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include <tactus/actor/actor_log.hpp>
 #include <tactus/actor/actor_ref.hpp>
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/delay_source.hpp>
@@ -182,6 +183,8 @@ public:
         return offer_awaiter<M, Token>(to.index(), std::move(message), token);
     }
 
+    /// EV-4: lines with this actor's path. May be kept.
+    [[nodiscard]] actor_log log() const noexcept { return {world(), turn_.self()}; }
     [[nodiscard]] actor_world& world() const noexcept { return actor_world::of(turn_.system()); }
     [[nodiscard]] turn& in() const noexcept { return turn_; }
 

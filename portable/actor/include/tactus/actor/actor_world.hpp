@@ -21,10 +21,13 @@
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/cell_extras.hpp>
 #include <tactus/actor/event_stream.hpp>
+#include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/dispatch/dump.hpp>
 
 namespace tactus::inline v0 {
+
+class effect_recorder;
 
 /// What the world says about actors; every decision is told (SV-5). Any thread; must not block.
 class world_events {
@@ -61,6 +64,21 @@ public:
     virtual void guardian_failed(const failure_cause& why) noexcept { (void)why; }
     /// The last actor has ended.
     virtual void world_ended() noexcept {}
+    /// DR-1: where an actor without options of its own is to run; asked if the world `places`.
+    [[nodiscard]] virtual std::expected<void, spawn_error> place(any_ref parent,
+                                                                 std::string_view name,
+                                                                 spawn_options& how) noexcept {
+        (void)parent;
+        (void)name;
+        (void)how;
+        return {};
+    }
+    /// What a dispatcher is called in lines of the log; empty: nobody knows. Lives as long as the
+    /// system.
+    [[nodiscard]] virtual std::string_view dispatcher_id(std::uint32_t number) const noexcept {
+        (void)number;
+        return {};
+    }
 
 protected:
     ~world_events() = default;
@@ -74,6 +92,8 @@ public:
         std::string_view name = "tactus";            // outlives the world
         supervisor_strategy guardian_strategy = {};  // of the user guardian
         timer_service* timers = nullptr;             // null: actors have no timers
+        logger* log = nullptr;                       // null: actors have no log
+        bool places = false;                         // events are asked where actors run
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
@@ -81,6 +101,10 @@ public:
 
     /// Spawns the guardians. Requires: the kernel was made with this as its events and its `above`.
     void begin(actor_scheduler& kernel) noexcept;
+
+    /// TK-1: who is told what actors ask of the world; null: nobody. Before the first actor.
+    void set_recorder(effect_recorder* to) noexcept { recorder_ = to; }
+    [[nodiscard]] effect_recorder* recorder() const noexcept { return recorder_; }
 
     /// Frees what actors left whose parents ended with them, by force. Requires: the kernel has
     /// stopped.
@@ -119,6 +143,10 @@ public:
     /// EV-5: dispatchers, and actors with their state, queues, and what each waits for.
     void dump(text_sink& to, dump_options o = {}) noexcept;
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
+    /// EV-4; null: there is none.
+    [[nodiscard]] logger* log() const noexcept { return log_; }
+    /// Its id, for people; empty when the actor has ended.
+    [[nodiscard]] std::string_view dispatcher_of(mailbox_index who) noexcept;
     [[nodiscard]] actor_scheduler& kernel() const noexcept { return *kernel_; }
     [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
     /// EV-1: what happens, for who subscribes; see system_events.hpp.
@@ -293,6 +321,10 @@ private:
     void has_failed(const self& s, const failure& why) noexcept;
     void report(const self& s, std::uint32_t what) noexcept;
     void go_on_waiting(turn& t, const self& s) noexcept;
+    /// Null: nobody records, or it is the actor's end that acts, not the actor.
+    [[nodiscard]] effect_recorder* recording(const cell& c) const noexcept {
+        return recorder_ != nullptr && c.phase() <= cell_phase::alive ? recorder_ : nullptr;
+    }
     [[nodiscard]] bool has_children(const self& s) noexcept;
     /// Null: it is none, or has ended.
     [[nodiscard]] slot* find_child(const self& s, mailbox_index who) noexcept;
@@ -302,13 +334,16 @@ private:
     void free_entry(watch_entry& e) noexcept;
     void be_watched(const self& s, watch_entry& e) noexcept;
     void be_unwatched(const self& s, mailbox_index watcher) noexcept;
-    void be_notified(turn& t, const self& s, watch_entry& e) noexcept;
+    [[nodiscard]] handled be_notified(turn& t, const self& s, watch_entry& e) noexcept;
     void notify(watch_entry& e) noexcept;
+    void forget_watch(turn& t, mailbox_index who) noexcept;
     void unwatch_all(turn& t, const self& s) noexcept;
     [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
     [[nodiscard]] handled receive_idle(turn& t, const self& s) noexcept;
     void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
+    /// True: there was one.
+    bool drop_timer(turn& t, timer_key key) noexcept;
     void unstash(const self& s) noexcept;
 
     [[nodiscard]] handled receive_terminated(turn& t, const self& s, const terminated& m) noexcept;
@@ -321,7 +356,10 @@ private:
     std::string_view name_;
     supervisor_strategy guardian_strategy_;
     timer_service* timers_;
+    logger* log_;
+    bool places_;
     actor_scheduler* kernel_ = nullptr;
+    effect_recorder* recorder_ = nullptr;
     name_table names_;
     event_stream stream_;
     mailbox_index root_;

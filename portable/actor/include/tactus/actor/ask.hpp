@@ -4,10 +4,12 @@
 // gives expected<int, ask_fault>. With a cancel_token as last argument it can be cancelled.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/ask_source.hpp>
+#include <tactus/actor/effect_recorder.hpp>
 
 namespace tactus::inline v0 {
 namespace detail {
@@ -56,8 +58,14 @@ bool ask_source<R, Make>::start() noexcept {
         if (!made)
             how = told.error().why;
     });
-    if (asked.is_ok() && made)
+    if (asked.is_ok() && made) {
+        if (effect_recorder* recorder = world.recorder()) [[unlikely]] {
+            using message = std::remove_cvref_t<std::invoke_result_t<Make&, actor_ref<R>>>;
+            recorder->asked({owner_, what_.target, any_ref(box_), what_.timeout,
+                             &message_type_of<message>, &message_type_of<R>, *handle_, &late_});
+        }
         return true;
+    }
     return refused(how == sent::recipient_terminated || how == sent::no_system
                        ? ask_fault::target_terminated
                        : ask_fault::refused);

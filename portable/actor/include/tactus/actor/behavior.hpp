@@ -164,6 +164,10 @@ public:
     [[nodiscard]] bool handles_terminated() const noexcept {
         return table_ != nullptr && table_->on_terminated != nullptr;
     }
+    /// Made of functions of the same types, whatever they captured.
+    [[nodiscard]] bool has_functions_of(const behavior& other) const noexcept {
+        return table_ == other.table_;
+    }
     /// Requires: it has handlers.
     template <class M>
     detail::next_step call(behavior_context<Ms...>& ctx, M& message) {
@@ -266,6 +270,8 @@ public:
     handled on(const terminated& m) { return end_of_another(m, now_.handles_terminated()); }
     handled on(const child_failed& m) { return end_of_another(m, now_.handles_child_failed()); }
     void become(behavior<Ms...> next) { next_.emplace(std::move(next)); }
+    /// What handles the next message.
+    [[nodiscard]] const behavior<Ms...>& current() const noexcept { return now_; }
     static constexpr bool wants_message = true;
 
 private:

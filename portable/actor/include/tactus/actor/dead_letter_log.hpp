@@ -66,7 +66,19 @@ public:
     dead_letter_log& operator=(const dead_letter_log&) = delete;
 
     /// Requires: the message has a type (check dead_letter_log:2).
-    void note(const lost_message& m) noexcept;
+    void note(const lost_message& m) noexcept {
+        note(m, [](lost_message&) {});
+    }
+    /// As note; `name` fills in sender and recipient when there is a line to write, which most of
+    /// many letters have not. Called on this thread, at most once.
+    template <class Name>
+    void note(lost_message m, Name&& name) noexcept {
+        const verdict v = count(m);
+        if (v.written == line::none || !options_.to->passes(log_level::info))
+            return;
+        name(m);
+        write(v, m);
+    }
     /// A shutdown that will end the system has begun (PK-DL-6). One that will not is none for this.
     void begin_shutdown() noexcept;
 
@@ -94,7 +106,9 @@ private:
         std::uint64_t not_logged = 0;
     };
     [[nodiscard]] event judge() const noexcept;
+    [[nodiscard]] verdict count(const lost_message& m) noexcept;
     [[nodiscard]] verdict count_one() noexcept;
+    void write(const verdict& v, const lost_message& m) noexcept;
     [[nodiscard]] instant now() const noexcept {
         return options_.time != nullptr ? options_.time->now() : instant::epoch();
     }

@@ -22,6 +22,7 @@
 
 #include <tactus/actor/actor_context.hpp>
 #include <tactus/actor/ask_source.hpp>
+#include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/task.hpp>
 
 namespace tactus::inline v0 {
@@ -99,6 +100,8 @@ public:
         forget_adapter(*x, message_type_of<M>);
         made->next = x->adapters;
         x->adapters = made;
+        if (effect_recorder* recorder = world().recorder()) [[unlikely]]
+            recorder->adapting(in(), message_type_of<M>);
         return actor_ref<M>(actor_context::self());
     }
 

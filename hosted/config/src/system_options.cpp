@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a file says about phases is said over the default ones.
+#include <tactus/config/system_options.hpp>
+
+#include "document.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace tactus::inline v0::config {
+namespace {
+
+std::chrono::nanoseconds to_std(duration d) {
+    return d == duration::max() ? std::chrono::nanoseconds::max()
+                                : std::chrono::nanoseconds(d.ns());
+}
+
+void say(const phase_setting& said, std::vector<shutdown_phase>& all) {
+    auto at = std::ranges::find(all, said.name, &shutdown_phase::name);
+    if (at == all.end())
+        at = all.insert(at, shutdown_phase{.name = said.name});
+    if (said.timeout)
+        at->timeout = to_std(*said.timeout);
+    at->recover = said.recover.value_or(at->recover);
+    at->enabled = said.enabled.value_or(at->enabled);
+    at->depends_on = said.depends_on.value_or(at->depends_on);
+}
+
+/// The section a fault is in: that of a phase it names, or all of it.
+std::pair<std::size_t, std::string> place_of(const shutdown_setting& s, const shutdown_error& e) {
+    if (e.what == shutdown_error::kind::contradiction)
+        return {s.line, "coordinated_shutdown.terminate_system"};
+    for (const phase_setting& p : s.phases) {
+        if (p.depends_on && e.text.find(p.name) != std::string::npos)
+            return {p.line, under("coordinated_shutdown.phases", p.name)};
+    }
+    return {s.line, "coordinated_shutdown"};
+}
+
+}  // namespace
+
+std::expected<actor_system::options, config_error> system_options(const settings& from) {
+    actor_system::options o;
+    const system_setting& y = from.system;
+    o.shutdown_limit = to_std(y.shutdown_limit);
+    o.then = y.on_shutdown_limit == system_setting::at_limit::abort
+                 ? actor_system::at_limit::abort
+                 : actor_system::at_limit::detach;
+    o.log_level = y.level;
+    o.log_unhandled = y.log_unhandled;
+    o.shutdown_on_signals = y.signals;
+    o.dead_letters = {.max = y.dead_letters_max,
+                      .suspend = to_std(y.dead_letters_suspend),
+                      .during_shutdown = y.dead_letters_during_shutdown};
+
+    const shutdown_setting& c = from.coordinated_shutdown;
+    o.shutdown.default_timeout = to_std(c.default_timeout);
+    if (c.limit != duration::max())
+        o.shutdown.limit = to_std(c.limit);
+    o.shutdown.run_by_terminate = c.run_by_terminate;
+    o.shutdown.terminate_system = c.terminate_system;
+    o.shutdown.exit = c.exit;
+    o.shutdown.exit_code = c.exit_code;
+    for (const phase_setting& p : c.phases)
+        say(p, o.shutdown.phases);
+    if (const auto wrong = fault_of(o.shutdown)) {
+        auto [line, key] = place_of(c, *wrong);
+        return std::unexpected(config_error{from.file, line, std::move(key), wrong->text});
+    }
+
+    for (const dispatcher_setting& d : from.dispatchers) {
+        if (d.id == default_dispatcher_id)
+            o.dispatcher = d.config;
+    }
+    o.rules = from.rules();
+    o.names = [kept = std::make_shared<const settings>(from)](
+                  resolver& to) -> std::expected<void, std::string> {
+        if (const auto filled = fill(*kept, to); !filled)
+            return std::unexpected(filled.error().message());
+        return {};
+    };
+    return o;
+}
+
+std::expected<actor_system::options, config_error> read_system_options(const std::string& file) {
+    const auto read = read_settings(file);
+    if (!read)
+        return std::unexpected(read.error());
+    return system_options(*read);
+}
+
+}  // namespace tactus::inline v0::config

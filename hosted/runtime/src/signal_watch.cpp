@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One pipe, one thread and one pair of handlers for all systems of the process.
+#include "signal_watch.hpp"
+
+#include "signals_blocked.hpp"
+
+#include <tactus/port/port.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <iterator>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace tactus::inline v0::runtime {
+namespace {
+
+constexpr int watched[] = {SIGTERM, SIGINT};
+constexpr unsigned char end_mark = 0;
+
+// What the handler touches. Relaxed: installing the handler comes after writing them, and what it
+// writes into the pipe comes before what is read from it.
+port::atomic<int> pipe_in{-1};
+port::atomic<std::uint32_t> seen{0};
+
+void on_signal(int number) {
+    const int before = errno;
+    if (seen.fetch_add(1, std::memory_order_relaxed) != 0)
+        ::_exit(128 + number);
+    const auto mark = static_cast<unsigned char>(number);
+    // A pipe that takes no byte: then there is nobody who could end this well.
+    if (::write(pipe_in.load(std::memory_order_relaxed), &mark, 1) != 1)
+        ::_exit(128 + number);
+    errno = before;
+}
+
+}  // namespace
+
+struct signal_watchers {
+    /// Lives as long as the process: a system may be a global.
+    static signal_watchers& here() {
+        static auto& all = *new signal_watchers;  // NOLINT(cppcoreguidelines-owning-memory)
+        return all;
+    }
+
+    void add(signal_watch& w) {
+        const std::lock_guard turns(changing);
+        if (!reader.joinable())
+            begin();
+        const std::lock_guard held(mutex);
+        all.push_back(&w);
+    }
+    void remove(signal_watch& w) {
+        const std::lock_guard turns(changing);
+        bool last = false;
+        {
+            const std::lock_guard held(mutex);
+            std::erase(all, &w);
+            last = all.empty();
+        }
+        if (last)
+            end();
+    }
+
+    void begin() {
+        // The pipe stays: a handler may still be about to write into it when its watch has ended.
+        if (pipe_out == -1) {
+            int ends[2] = {};
+            if (::pipe2(ends, O_CLOEXEC) != 0)
+                throw std::system_error(errno, std::generic_category(), "no pipe for signals");
+            pipe_out = ends[0];
+            pipe_in.store(ends[1], std::memory_order_relaxed);
+        }
+        {
+            const signals_blocked blocked;
+            reader = std::thread([this] { read(); });
+        }
+        pthread_setname_np(reader.native_handle(), "tactus-signals");
+        seen.store(0, std::memory_order_relaxed);
+        struct sigaction action = {};
+        action.sa_handler = on_signal;
+        action.sa_flags = SA_RESTART;
+        sigemptyset(&action.sa_mask);
+        for (std::size_t i = 0; i < std::size(watched); ++i)
+            sigaction(watched[i], &action, &before[i]);
+    }
+    void end() {
+        for (std::size_t i = 0; i < std::size(watched); ++i)
+            sigaction(watched[i], &before[i], nullptr);
+        (void)!::write(pipe_in.load(std::memory_order_relaxed), &end_mark, 1);
+        reader.join();
+    }
+    void read() {
+        for (;;) {
+            unsigned char mark = end_mark;
+            const auto got = ::read(pipe_out, &mark, 1);
+            if (got < 0 && errno == EINTR)
+                continue;
+            if (got != 1 || mark == end_mark)
+                return;
+            // Under the lock: who ends its watch meanwhile waits for its call.
+            const std::lock_guard held(mutex);
+            for (signal_watch* w : all)
+                w->told_(mark);
+        }
+    }
+
+    std::mutex changing;  // of the thread and the handlers; taken first
+    int pipe_out = -1;
+    std::thread reader;
+    struct sigaction before[std::size(watched)] = {};
+    std::mutex mutex;
+    std::vector<signal_watch*> all;  // under it
+};
+
+signal_watch::signal_watch(std::function<void(int)> told) : told_(std::move(told)) {
+    signal_watchers::here().add(*this);
+}
+signal_watch::~signal_watch() {
+    signal_watchers::here().remove(*this);
+}
+
+}  // namespace tactus::inline v0::runtime

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Signal watch: SIGTERM and SIGINT become calls on a thread of its own (EV-3).
+//
+// The handler does what a handler may: it counts, and writes the number into a pipe that the thread
+// reads. The first signal is told to everybody who watches; the second ends the process at once
+// with 128 + n, without waiting for anybody. While nobody watches, the signals are as they were.
+//
+// A handler, and not a thread in sigwait(): that needs the signals blocked in every thread of the
+// program, which is not ours to say.
+//
+// Thread safety: any thread. A call that goes on while its watch ends is waited for.
+#pragma once
+
+#include <functional>
+
+namespace tactus::inline v0::runtime {
+
+class signal_watch {
+public:
+    /// Throws std::system_error when there is no pipe or thread. `told` must not end its own watch.
+    explicit signal_watch(std::function<void(int number)> told);
+    ~signal_watch();
+    signal_watch(const signal_watch&) = delete;
+    signal_watch& operator=(const signal_watch&) = delete;
+
+private:
+    std::function<void(int)> told_;
+    friend struct signal_watchers;
+};
+
+}  // namespace tactus::inline v0::runtime

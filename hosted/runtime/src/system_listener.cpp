@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines, and who is named in them.
+#include "system_listener.hpp"
+
+#include <tactus/actor/actor_log.hpp>
+#include <tactus/actor/system_events.hpp>
+#include <tactus/actor/text_buffer.hpp>
+
+namespace tactus::inline v0::runtime {
+namespace {
+
+using line = text_buffer<512>;
+
+lost_kind kind_of(dead_letter_cause cause) noexcept {
+    switch (cause) {
+    case dead_letter_cause::mailbox_full:
+    case dead_letter_cause::mailbox_timeout:
+    case dead_letter_cause::would_block:
+    case dead_letter_cause::pool_exhausted:
+    case dead_letter_cause::stash_overflow:
+        return lost_kind::dropped;  // there was somebody, but no room
+    default:
+        return lost_kind::dead_letter;
+    }
+}
+
+}  // namespace
+
+void system_listener::note(actor_world& world, any_ref to, any_ref from,
+                           const lost_message& what) noexcept {
+    line recipient;
+    line sender;
+    letters_.note(what, [&](lost_message& m) {
+        world.write_path(to.index(), recipient);
+        m.recipient = recipient.view();
+        if (!from)
+            return;
+        world.write_path(from.index(), sender);
+        m.sender = sender.view();
+    });
+}
+
+void system_listener::lost(actor_world& world, any_ref to, any_ref from, const message_type& type,
+                           dead_letter_cause cause) noexcept {
+    if (tells_of_loss(type))
+        return;
+    note(world, to, from, {.kind = kind_of(cause), .type = &type, .cause = name_of(cause)});
+}
+
+void system_listener::unhandled(actor_world& world, any_ref who, envelope& message,
+                                bool each) noexcept {
+    const message_type& type = *message.type.read();
+    if (tells_of_loss(type))
+        return;
+    note(world, who, any_ref(message.sender.read()),
+         {.kind = lost_kind::unhandled_message, .type = &type});
+    if (!each || !to_.passes(log_level::debug))
+        return;
+    line text;
+    actor_log(world, who.index())
+        .debug(text.add("unhandled message [").add(type.name).add("]").view());
+}
+
+void system_listener::supervised(actor_world& world, const world_events::decision& d) noexcept {
+    const log_level level = d.what == directive::resume ? log_level::warning : log_level::error;
+    if (!to_.passes(level))
+        return;
+    line text;
+    text.add("failed (").add(name_of(d.why->kind())).add("): ").add(d.why->text());
+    actor_log(world, d.child.index()).write(level, text.add("; ").add(name_of(d.what)).view());
+}
+
+void system_listener::hook_failed(actor_world& world, any_ref who, const char* hook,
+                                  const failure_cause& why) noexcept {
+    if (!to_.passes(log_level::error))
+        return;
+    line text;
+    actor_log(world, who.index()).error(text.add(hook).add(" failed: ").add(why.text()).view());
+}
+
+void system_listener::guardian_failed(const failure_cause& why) noexcept {
+    line text;
+    to_.write(log_level::error,
+              text.add("a guardian failed, the system ends: ").add(why.text()).view());
+}
+
+}  // namespace tactus::inline v0::runtime

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kit: a whole world of actors for one test, on the test's thread and in virtual time (TK-1).
+//
+//     test::kit kit;
+//     auto probe = kit.create_probe<tock>();
+//     kit.spawn<ticker>("ticker", probe.ref());
+//     kit.advance(12s);                        // takes no time
+//     probe.expect<tock>();
+//
+// Actors run when the kit, or a probe of it, is told to expect or run something, and only then.
+// expect() lets time pass up to its timeout, from deadline to deadline, and stops at the message;
+// times are not dilated. advance() runs whoever is due, each at its time, and those that became due
+// meanwhile.
+//
+// Thread safety: none; one thread has it. Messages may come from any.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <tactus/actor/actor.hpp>
+#include <tactus/actor/behavior.hpp>
+#include <tactus/runtime/actor_system.hpp>
+#include <tactus/test_kit/probe.hpp>
+#include <tactus/test_kit/probe_host.hpp>
+#include <tactus/test_kit/virtual_world.hpp>
+
+namespace tactus::inline v0::test {
+
+template <class A>
+class actor_under_test;
+
+class kit final : public probe_host {
+public:
+    using options = virtual_world::options;
+
+    explicit kit(options o) : world_(std::move(o)) {}
+    kit() : kit(options{}) {}
+
+    // ---- actors
+
+    /// A top-level actor; spawn_exception as actor_system::spawn.
+    template <class A, class... Args>
+    tactus::detail::ref_of<A> spawn(std::string_view name, Args&&... args) {
+        auto r =
+            tactus::detail::request_for<A>(world().memory(), name, {}, std::forward<Args>(args)...);
+        if (!r)
+            throw spawn_exception(r.error(), name);
+        const auto made = world().spawn_top(*r);
+        if (!made)
+            throw spawn_exception(made.error(), name);
+        return tactus::detail::ref_of<A>(any_ref(*made));
+    }
+    template <class... Ms>
+    actor_ref<Ms...> spawn(behavior<Ms...> first, std::string_view name = {}) {
+        return spawn<functional_actor<Ms...>>(name, std::move(first));
+    }
+    /// C-TST-6: one whose instance the test can see; see actor_under_test.hpp.
+    template <class A, class... Args>
+    actor_under_test<A> spawn_under_test(std::string_view name, Args&&... args) {
+        return actor_under_test<A>(*this, spawn<A>(name, std::forward<Args>(args)...));
+    }
+    template <class... Ms>
+    [[nodiscard]] probe<Ms...> create_probe(std::string_view prefix = "probe") {
+        return probe<Ms...>(*this, prefix);
+    }
+    /// Asks, and runs the world until the reply has come, or time is up.
+    template <class R, class Target, class Make>
+    [[nodiscard]] std::optional<R> ask(const Target& target, Make&& make, duration timeout) {
+        probe<R> asker(*this, "ask");
+        target.tell(std::forward<Make>(make)(actor_ref<R>(asker.ref())), asker.ref());
+        if (!run_until([&] { return asker.has_messages(); }, timeout))
+            return std::nullopt;
+        return asker.receive();
+    }
+    bool stop(any_ref who) noexcept { return world().stop(who.index()); }
+    [[nodiscard]] any_ref select(std::string_view path) noexcept {
+        return any_ref(world().find(path));
+    }
+    [[nodiscard]] bool is_alive(any_ref who) noexcept { return world_.lives(who); }
+
+    // ---- time
+
+    [[nodiscard]] instant now() const noexcept override { return world_.now(); }
+    /// Whoever has something to do now does it.
+    void run_until_idle() { world_.run_until_idle(); }
+    /// Time passes, and whoever is due runs. Not dilated. Not negative.
+    void advance(duration d);
+    /// True when `ready` was, within the time.
+    [[nodiscard]] bool run_until(const std::function<bool()>& ready, duration max) {
+        return world_.run_until(now() + max, ready);
+    }
+    /// Time passes, and none of the probes gets anything.
+    template <class... Probes>
+    void expect_no_message_for(duration d, Probes&... probes) {
+        const instant since = now();
+        (void)run_until([&] { return (probes.has_messages() || ...); }, d);
+        (probes.expect_none_yet(d, since), ...);
+    }
+
+    /// Ends all actors. Who is left is told as a failed expectation.
+    void shutdown();
+
+    // ---- for probes
+
+    [[nodiscard]] actor_world& world() noexcept override { return world_.world(); }
+    bool wait(place& at, instant until, const std::function<bool()>& ready) override;
+    [[nodiscard]] const test_times& times() const noexcept override { return times_; }
+    [[nodiscard]] virtual_world& inside() noexcept { return world_; }
+
+private:
+    virtual_world world_;
+    test_times times_;
+};
+
+}  // namespace tactus::inline v0::test

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Virtual world: actors on the calling thread, with a clock that moves only when the world is asked
+// to run. What kits are made of.
+//
+// Nothing happens but in run_until and what calls it, so a test sees the same every time. Time goes
+// from deadline to deadline: whoever is due runs at its time, in the order of the wheel, and whom
+// that makes ready runs before time goes on (PK-TST-1). A world that is never idle is told as a
+// failed expectation, after `runs_max` runs, of one message each, without time passing.
+//
+// Thread safety: none; one thread has it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/timer_service.hpp>
+#include <tactus/dispatch/inline_tick.hpp>
+#include <tactus/runtime/heap_memory.hpp>
+#include <tactus/runtime/scheduler_memory.hpp>
+#include <tactus/runtime/timer_memory.hpp>
+#include <tactus/time/manual_clock.hpp>
+
+namespace tactus::inline v0::test {
+
+/// What an actor failed with that threw nothing.
+class actor_failure : public std::runtime_error {
+public:
+    explicit actor_failure(const failure_cause& why)
+        : std::runtime_error(std::string(name_of(why.kind())) + ": " + std::string(why.text())),
+          kind_(why.kind()),
+          code_(why.code()) {}
+    [[nodiscard]] failure_kind kind() const noexcept { return kind_; }
+    [[nodiscard]] std::int32_t code() const noexcept { return code_; }
+
+private:
+    failure_kind kind_;
+    std::int32_t code_;
+};
+
+class virtual_world final : private world_events {
+public:
+    struct options {
+        std::string name = "test";
+        supervisor_strategy guardian_strategy = {};
+        world_events* events = nullptr;  // is told what the world says; outlives it
+        effect_recorder* recorder = nullptr;
+        std::uint32_t actors_max = 1U << 14U;
+        std::uint32_t messages_max = 1U << 18U;
+        std::uint32_t timers_max = 1U << 18U;
+        std::size_t runs_max = 1'000'000;
+    };
+    explicit virtual_world(options o);
+    ~virtual_world();
+    virtual_world(const virtual_world&) = delete;
+    virtual_world& operator=(const virtual_world&) = delete;
+
+    [[nodiscard]] actor_world& world() noexcept { return world_; }
+    [[nodiscard]] timer_service& timers() noexcept { return timers_; }
+    [[nodiscard]] instant now() const noexcept { return time_.now(); }
+    /// Until nobody has anything to do now.
+    void run_until_idle() { (void)run_until(time_.now(), {}); }
+    /// Runs, and lets time pass, until `ready` or `until`. What `ready` said last.
+    bool run_until(instant until, const std::function<bool()>& ready);
+    /// Ends everybody; false: somebody is left.
+    [[nodiscard]] bool end();
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+    [[nodiscard]] bool lives(any_ref who) noexcept;
+
+    /// What `who` failed with since this was last asked: throws it.
+    void rethrow_failure(any_ref who);
+    /// The same, as a value; null: it did not.
+    [[nodiscard]] std::exception_ptr take_failure(any_ref who);
+
+private:
+    void supervised(const decision& d) noexcept override;
+    void hook_failed(any_ref who, const char* hook, const failure_cause& why) noexcept override;
+    void unhandled(any_ref who, envelope& message) noexcept override;
+    void dead_letter(any_ref to, envelope& message, dead_letter_cause cause) noexcept override;
+    void message_lost(any_ref to, const message_type& type,
+                      dead_letter_cause cause) noexcept override;
+    void guardian_failed(const failure_cause& why) noexcept override;
+    void world_ended() noexcept override;
+
+    options how_;
+    runtime::heap_memory heap_;
+    runtime::scheduler_memory memory_;
+    manual_clock time_{duration::from_ns(1)};
+    runtime::timer_memory timer_blocks_;
+    timer_wheel wheel_;
+    wheel_timers<timer_wheel> timers_;
+    actor_world world_;
+    actor_scheduler kernel_;
+    inline_tick ticks_;
+    bool ended_ = false;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::exception_ptr>
+        failures_;  // by slot, life
+};
+
+}  // namespace tactus::inline v0::test

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop that runs actors and moves time, and what the world says meanwhile.
+#include <tactus/test_kit/virtual_world.hpp>
+
+#include <tactus/test_kit/describe.hpp>
+#include <tactus/test_kit/failure_handler.hpp>
+
+namespace tactus::inline v0::test {
+namespace {
+
+auto key_of(any_ref who) {
+    return std::pair(who.index().slot, who.index().generation);
+}
+
+}  // namespace
+
+virtual_world::virtual_world(options o)
+    : how_(std::move(o)),
+      memory_({.actors_max = how_.actors_max, .messages_max = how_.messages_max}),
+      timer_blocks_(how_.timers_max),
+      wheel_(timer_blocks_.options({.start = time_.now(), .timers_max = how_.timers_max})),
+      timers_(wheel_, time_),
+      world_({.memory = &heap_,
+              .events = this,
+              .name = how_.name,
+              .guardian_strategy = how_.guardian_strategy,
+              .timers = &timers_}),
+      // One message per run: whoever waits for something looks after each.
+      kernel_(memory_.fill({.time = &time_,
+                            .timers = &timers_,
+                            .throughput = 1,
+                            .events = &world_,
+                            .above = &world_})),
+      ticks_(kernel_) {
+    world_.set_recorder(how_.recorder);
+    world_.begin(kernel_);
+    run_until_idle();
+}
+
+virtual_world::~virtual_world() {
+    world_.terminate();
+    // Whoever does not come to an end is ended by force.
+    (void)ticks_.run_until_idle(how_.runs_max);
+    ticks_.shut_down(how_.runs_max);
+    world_.sweep();
+}
+
+bool virtual_world::run_until(instant until, const std::function<bool()>& ready) {
+    std::size_t runs = 0;
+    for (;;) {
+        if (ready && ready())
+            return true;
+        if (!ticks_.run_once()) {
+            const instant next = kernel_.waiting().next_deadline();
+            if (next > until && next > time_.now())
+                break;
+            if (next > time_.now()) {
+                (void)time_.advance_to(next);
+                runs = 0;
+                continue;
+            }
+            // Due, and nobody became ready by it: it is done with by the next look.
+        }
+        if (++runs > how_.runs_max)
+            fail("the world of '" + how_.name + "' is never idle: " + std::to_string(runs - 1) +
+                 " runs without time passing");
+    }
+    (void)time_.advance_to(until);
+    return ready && ready();
+}
+
+bool virtual_world::end() {
+    world_.terminate();
+    run_until_idle();
+    return ended_;
+}
+
+bool virtual_world::lives(any_ref who) noexcept {
+    return who && kernel_.slots().find(who.index()) != nullptr;
+}
+
+std::exception_ptr virtual_world::take_failure(any_ref who) {
+    const auto found = failures_.find(key_of(who));
+    if (found == failures_.end())
+        return nullptr;
+    std::exception_ptr why = std::move(found->second);
+    failures_.erase(found);
+    return why;
+}
+
+void virtual_world::rethrow_failure(any_ref who) {
+    if (const std::exception_ptr why = take_failure(who))
+        std::rethrow_exception(why);
+}
+
+// ---- what the world says
+
+void virtual_world::supervised(const decision& d) noexcept {
+    std::exception_ptr why = d.why->exception();
+    if (why == nullptr)
+        why = std::make_exception_ptr(actor_failure(*d.why));
+    failures_.insert_or_assign(key_of(d.child), why);
+    if (how_.events != nullptr)
+        how_.events->supervised(d);
+}
+void virtual_world::hook_failed(any_ref who, const char* hook, const failure_cause& why) noexcept {
+    if (how_.events != nullptr)
+        how_.events->hook_failed(who, hook, why);
+}
+void virtual_world::unhandled(any_ref who, envelope& message) noexcept {
+    if (how_.events != nullptr)
+        how_.events->unhandled(who, message);
+}
+void virtual_world::dead_letter(any_ref to, envelope& message, dead_letter_cause cause) noexcept {
+    if (how_.events != nullptr)
+        how_.events->dead_letter(to, message, cause);
+}
+void virtual_world::message_lost(any_ref to, const message_type& type,
+                                 dead_letter_cause cause) noexcept {
+    if (how_.events != nullptr)
+        how_.events->message_lost(to, type, cause);
+}
+void virtual_world::guardian_failed(const failure_cause& why) noexcept {
+    if (how_.events != nullptr)
+        how_.events->guardian_failed(why);
+}
+void virtual_world::world_ended() noexcept {
+    ended_ = true;
+    if (how_.events != nullptr)
+        how_.events->world_ended();
+}
+
+}  // namespace tactus::inline v0::test

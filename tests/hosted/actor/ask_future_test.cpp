@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: a question from outside whose answer is a future always gets one (AS-1).
+#include <tactus/runtime/ask_future.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+
+#include "pool_rig.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using namespace std::chrono_literals;
+using tactus_test::until;
+
+namespace {
+
+struct question {
+    actor_ref<std::string> reply_to;
+    bool answers = true;
+};
+class oracle : public actor<question> {
+public:
+    void on(const question& q) {
+        if (q.answers)
+            q.reply_to.tell(std::string("yes"));
+        last_ = q.reply_to;
+        if (q.answers)
+            last_.tell(std::string("a second time"));
+    }
+
+private:
+    actor_ref<std::string> last_;
+};
+const auto ask_it = [](actor_ref<std::string> me) { return question{me}; };
+const auto ask_in_vain = [](actor_ref<std::string> me) { return question{me, false}; };
+
+}  // namespace
+
+// AS-1, C-ASK-1: the first reply counts.
+TEST(ask_future, AS_1_a_reply) {
+    actor_system system("demo", {.log_level = log_level::off});
+    auto ref = system.spawn<oracle>("oracle");
+    EXPECT_EQ(ask_future<std::string>(system, ref, ask_it, 10s).get(), "yes");
+}
+
+// AS-1, C-ASK-4: no reply in time, a target that has ended, a timeout that is none.
+TEST(ask_future, AS_1_no_reply) {
+    actor_system system{"demo"};
+    auto ref = system.spawn<oracle>("oracle");
+    const auto begin = std::chrono::steady_clock::now();
+    const auto late = ask_future<std::string>(system, ref, ask_in_vain, 20ms).get();
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 20ms);
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().what, ask_error::kind::timeout);
+    EXPECT_NE(
+        late.error().text().find("ask timed out on [tactus://demo/user/oracle] after [20 ms]"),
+        std::string::npos)
+        << late.error().text();
+    EXPECT_EQ(ask_future<std::string>(system, ref, ask_it, 0s).get().error().what,
+              ask_error::kind::invalid_timeout);
+    (void)system.stop(ref.any());
+    ASSERT_TRUE(until([&] { return !system.select("/user/oracle"); }));
+    EXPECT_EQ(ask_future<std::string>(system, ref, ask_it, 10s).get().error().what,
+              ask_error::kind::target_terminated);
+}
+
+// AS-1, UP-2: a system that ends leaves no future without a value.
+TEST(ask_future, AS_1_the_system_ends_first) {
+    std::future<std::expected<std::string, ask_error>> answer;
+    {
+        actor_system system{"demo"};
+        auto ref = system.spawn<oracle>("oracle");
+        answer = ask_future<std::string>(system, ref, ask_in_vain, 1h);
+        EXPECT_EQ(answer.wait_for(5ms), std::future_status::timeout);
+    }
+    ASSERT_EQ(answer.wait_for(0s), std::future_status::ready);
+    EXPECT_EQ(answer.get().error().what, ask_error::kind::target_terminated);
+}
+
+// UP-3: an actor may ask so, since nothing blocks.
+TEST(ask_future, UP_3_within_an_actor) {
+    struct relay {
+        actor_system* system;
+        actor_ref<question> to;
+        std::shared_ptr<std::promise<bool>> done;
+    };
+    class asker : public actor<relay> {
+    public:
+        void on(const relay& m) {
+            answer_ = ask_future<std::string>(*m.system, m.to, ask_it, 10s);
+            m.done->set_value(answer_.valid());
+        }
+
+    private:
+        std::future<std::expected<std::string, ask_error>> answer_;
+    };
+    actor_system system("demo", {.log_level = log_level::off});
+    auto done = std::make_shared<std::promise<bool>>();
+    system.spawn<asker>("asker").tell(relay{&system, system.spawn<oracle>("oracle"), done});
+    EXPECT_TRUE(done->get_future().get());
+}

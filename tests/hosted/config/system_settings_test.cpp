@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: a file says how a system logs and ends, and where its actors run; what it says wrong is
+// refused with its line and key (EV-2, EV-3, EV-4, DR-6).
+#include <tactus/actor/dead_letter_log.hpp>
+#include <tactus/config/system_options.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include <pthread.h>
+
+using namespace tactus;
+using namespace std::chrono_literals;
+using config::config_error;
+using config::format;
+
+namespace {
+
+std::expected<actor_system::options, config_error> options_from(std::string_view text,
+                                                                format as = format::toml) {
+    const auto read = config::parse_settings(text, as, "a.toml");
+    if (!read)
+        return std::unexpected(read.error());
+    return config::system_options(*read);
+}
+
+constexpr std::string_view everything = R"(
+[system]
+shutdown_limit = "3s"
+on_shutdown_limit = "abort"
+log_level = "warning"
+log_unhandled = true
+signals = true
+
+[system.dead_letters]
+max = "unlimited"
+suspend = "none"
+during_shutdown = true
+
+[coordinated_shutdown]
+default_timeout = "2s"
+limit = "20s"
+run_by_terminate = false
+terminate_system = false
+exit = true
+exit_code = 3
+
+[coordinated_shutdown.phases.service-stop]
+timeout = "100ms"
+recover = false
+
+[coordinated_shutdown.phases.drain]
+depends_on = ["service-unbind", "warm-down"]
+
+[coordinated_shutdown.phases.cluster-leave]
+enabled = false
+)";
+
+const shutdown_phase& phase_of(const std::vector<shutdown_phase>& all, std::string_view name) {
+    for (const shutdown_phase& p : all) {
+        if (p.name == name)
+            return p;
+    }
+    static const shutdown_phase none;
+    return none;
+}
+
+}  // namespace
+
+// C-CSD-14: timeout, recover, enabled and depends_on of phases, and the defaults.
+TEST(system_settings, EV_3_everything_a_file_can_say) {
+    const auto o = options_from(everything);
+    ASSERT_TRUE(o) << o.error().message();
+    EXPECT_EQ(o->shutdown_limit, 3s);
+    EXPECT_EQ(o->then, actor_system::at_limit::abort);
+    EXPECT_EQ(o->log_level, log_level::warning);
+    EXPECT_TRUE(o->log_unhandled && o->shutdown_on_signals);
+    EXPECT_EQ(o->dead_letters.max, dead_letter_log::unlimited);
+    EXPECT_EQ(o->dead_letters.suspend, std::chrono::nanoseconds::max());
+    EXPECT_TRUE(o->dead_letters.during_shutdown);
+    EXPECT_EQ(o->shutdown.limit, 20s);
+    EXPECT_FALSE(o->shutdown.run_by_terminate || o->shutdown.terminate_system);
+    EXPECT_TRUE(o->shutdown.exit);
+    EXPECT_EQ(o->shutdown.exit_code, 3);
+    const coordinated_shutdown shutdown(o->shutdown, {});
+    const auto all = shutdown.all_phases();
+    ASSERT_EQ(all.size(), 14u);  // the twelve, drain, and warm-down, which drain names
+    EXPECT_EQ(shutdown.timeout("service-stop"), 100ms);
+    EXPECT_EQ(shutdown.timeout("service-unbind"), 2s);
+    EXPECT_EQ(shutdown.timeout("cluster-exiting"), 10s);
+    EXPECT_FALSE(phase_of(all, "service-stop").recover);
+    EXPECT_EQ(phase_of(all, "service-stop").depends_on,
+              std::vector<std::string>{"service-requests-done"});
+    EXPECT_FALSE(phase_of(all, "cluster-leave").enabled);
+    EXPECT_TRUE(phase_of(all, "drain").enabled && phase_of(all, "drain").recover);
+    EXPECT_EQ(phase_of(all, "drain").depends_on.size(), 2u);
+}
+
+TEST(system_settings, EV_3_an_empty_file_is_the_default) {
+    for (const auto& o : {options_from(""), options_from("{}", format::json)}) {
+        ASSERT_TRUE(o) << o.error().message();
+        const actor_system::options plain;
+        EXPECT_EQ(o->shutdown_limit, plain.shutdown_limit);
+        EXPECT_EQ(o->then, plain.then);
+        EXPECT_EQ(o->log_level, plain.log_level);
+        EXPECT_EQ(o->shutdown_on_signals, plain.shutdown_on_signals);
+        EXPECT_EQ(o->log_unhandled, plain.log_unhandled);
+        EXPECT_EQ(o->dead_letters.max, plain.dead_letters.max);
+        EXPECT_EQ(o->dead_letters.suspend, plain.dead_letters.suspend);
+        EXPECT_EQ(o->dead_letters.during_shutdown, plain.dead_letters.during_shutdown);
+        EXPECT_EQ(o->shutdown.default_timeout, plain.shutdown.default_timeout);
+        EXPECT_EQ(o->shutdown.limit, plain.shutdown.limit);
+        EXPECT_EQ(o->shutdown.run_by_terminate, plain.shutdown.run_by_terminate);
+        EXPECT_EQ(o->shutdown.terminate_system, plain.shutdown.terminate_system);
+        EXPECT_EQ(o->shutdown.exit, plain.shutdown.exit);
+        EXPECT_EQ(o->shutdown.exit_code, plain.shutdown.exit_code);
+        EXPECT_EQ(o->shutdown.phases.size(), plain.shutdown.phases.size());
+    }
+}
+
+// DR-3: each setting, said as it is by default, is as if it were not said.
+TEST(system_settings, EV_3_the_defaults_read_back_as_defaults) {
+    std::size_t compared = 0;
+    for (const config::setting_info& info : config::known_settings()) {
+        std::string section(info.section);
+        if (info.otherwise.empty() ||
+            (!section.starts_with("system") && !section.starts_with("coordinated")))
+            continue;
+        if (const auto name = section.find("\"<name>\""); name != std::string::npos)
+            section.replace(name, 8, "service-stop");
+        const std::string text =
+            "[" + section + "]\n" + std::string(info.key) + " = " + info.otherwise;
+        const auto read = config::parse_settings(text, format::toml, "a.toml");
+        ASSERT_TRUE(read) << read.error().message();
+        EXPECT_EQ(read->system, config::system_setting{}) << text;
+        const config::shutdown_setting& said = read->coordinated_shutdown;
+        const config::shutdown_setting plain;
+        EXPECT_EQ(said.default_timeout, plain.default_timeout);
+        EXPECT_EQ(said.limit, plain.limit);
+        EXPECT_EQ(said.run_by_terminate, plain.run_by_terminate);
+        EXPECT_EQ(said.terminate_system, plain.terminate_system);
+        EXPECT_EQ(said.exit, plain.exit);
+        EXPECT_EQ(said.exit_code, plain.exit_code);
+        for (const config::phase_setting& p : said.phases)
+            EXPECT_TRUE(p.recover.value_or(true) && p.enabled.value_or(true));
+        ++compared;
+    }
+    EXPECT_EQ(compared, 16u);
+}
+
+// DR-6: what is wrong is refused with file, line and key.
+TEST(system_settings, DR_6_what_is_wrong_is_refused_with_its_line) {
+    struct refusal {
+        std::string_view text;
+        std::string_view says;
+    };
+    constexpr refusal refusals[] = {
+        {"[system]\n\nsignal = true",
+         "a.toml:3: system.signal: unknown key, did you mean 'signals'?"},
+        {"[system]\nqwertyuiop = 1",
+         "a.toml:2: system.qwertyuiop: unknown key; known are: "
+         "shutdown_limit, on_shutdown_limit, log_level, "
+         "log_unhandled, signals, dead_letters"},
+        {"[system]\nsignals = \"yes\"",
+         "a.toml:2: system.signals: expected true or false, found 'yes'"},
+        {"[system]\nsignals = 1", "a.toml:2: system.signals: expected true or false, found 1"},
+        {"[system]\nlog_level = \"warn\"",
+         "a.toml:2: system.log_level: unknown value 'warn'; known are: off, error, warning, info, "
+         "debug"},
+        {"[system]\nlog_level = 3", "a.toml:2: system.log_level: expected one of the names"},
+        {"[system]\non_shutdown_limit = \"abrt\"",
+         "a.toml:2: system.on_shutdown_limit: unknown value 'abrt', did you mean 'abort'?"},
+        {"[system]\nshutdown_limit = \"0s\"",
+         "a.toml:2: system.shutdown_limit: expected a time of more than nothing, and not for "
+         "ever, found '0s'"},
+        {"[system]\nshutdown_limit = \"none\"",
+         "a.toml:2: system.shutdown_limit: expected a time of more than nothing"},
+        {"[system]\nshutdown_limit = 3",
+         "a.toml:2: system.shutdown_limit: expected a duration with its unit"},
+        {"[system.dead_letters]\nmx = 1",
+         "a.toml:2: system.dead_letters.mx: unknown key, did you mean 'max'?"},
+        {"[system.dead_letters]\nmax = -1",
+         "a.toml:2: system.dead_letters.max: expected an integer from 0 to 4294967294 or "
+         "\"unlimited\", found -1"},
+        {"[system]\ndead_letters = 3",
+         "a.toml:2: system.dead_letters: expected a table, found an integer"},
+        {"system = 1", "a.toml:1: system: expected a table, found an integer"},
+        {"[coordinated_shutdown]\nexit_code = 256",
+         "a.toml:2: coordinated_shutdown.exit_code: expected an integer from 0 to 255, found 256"},
+        {"[coordinated_shutdown]\nphase = 1",
+         "a.toml:2: coordinated_shutdown.phase: unknown key, did you mean 'phases'?"},
+        {"[coordinated_shutdown]\nphases = 1",
+         "a.toml:2: coordinated_shutdown.phases: expected a table, found an integer"},
+        {"[coordinated_shutdown]\nlimit = \"0s\"",
+         "a.toml:2: coordinated_shutdown.limit: expected a time of more than nothing"},
+        {"[coordinated_shutdown.phases]\na = 1",
+         "a.toml:2: coordinated_shutdown.phases.a: expected a table, found an integer"},
+        {"[coordinated_shutdown.phases.a]\ntimeout = \"5\"",
+         "a.toml:2: coordinated_shutdown.phases.a.timeout: expected a duration with its unit"},
+        {"[coordinated_shutdown.phases.a]\nrecovers = true",
+         "a.toml:2: coordinated_shutdown.phases.a.recovers: unknown key, did you mean 'recover'?"},
+        {"[coordinated_shutdown.phases.a]\ndepends_on = \"b\"",
+         "a.toml:2: coordinated_shutdown.phases.a.depends_on: expected a list of phases, found "
+         "'b'"},
+        {"[coordinated_shutdown.phases.a]\ndepends_on = [\"\"]",
+         "a.toml:2: coordinated_shutdown.phases.a.depends_on: expected names of phases in the "
+         "list, found ''"},
+        // C-CSD-2: a circle
+        {"\n[coordinated_shutdown.phases.before-service-unbind]\ndepends_on = [\"service-stop\"]",
+         "a.toml:2: coordinated_shutdown.phases.before-service-unbind: phases of the shutdown "
+         "depend on each other: before-service-unbind -> service-stop -> "},
+        // C-CSD-16: a contradiction
+        {"\n[coordinated_shutdown]\nterminate_system = false",
+         "a.toml:2: coordinated_shutdown.terminate_system: terminate() would run the shutdown"},
+    };
+    for (const refusal& r : refusals) {
+        const auto o = options_from(r.text);
+        ASSERT_FALSE(o) << r.text;
+        EXPECT_TRUE(o.error().message().starts_with(r.says)) << o.error().message();
+    }
+    const auto nowhere = config::read_system_options("/nowhere.toml");
+    ASSERT_FALSE(nowhere);
+    EXPECT_EQ(nowhere.error().message(), "/nowhere.toml: cannot be read");
+    // In JSON, too.
+    const auto json = options_from("{\"system\":\n{\"signals\": \"no\"}}", format::json);
+    ASSERT_FALSE(json);
+    EXPECT_EQ(json.error().line, 2u);
+    EXPECT_TRUE(
+        options_from("{\"system\": {\"signals\": true}}", format::json)->shutdown_on_signals);
+}
+
+namespace {
+
+struct where_are_you {
+    actor_ref<std::string> reply_to;
+};
+std::string thread_name() {
+    char name[16] = {};
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    return name;
+}
+class child : public actor<where_are_you> {
+public:
+    void on(const where_are_you& m) { m.reply_to.tell(thread_name()); }
+};
+class worker_of_files : public actor<where_are_you, actor_ref<std::string>> {
+public:
+    void pre_start() { child_ = *context().try_spawn<child>("child", {}); }
+    void on(const where_are_you& m) { m.reply_to.tell(thread_name()); }
+    void on(const actor_ref<std::string>& to) { child_.tell(where_are_you{to}); }
+
+private:
+    actor_ref<where_are_you> child_;
+};
+
+}  // namespace
+
+// DR-1, DR-4: actors run where the file deploys their path, children too, unless they were spawned
+// with options of their own.
+TEST(system_settings, DR_4_actors_run_where_the_file_says) {
+    const auto o = options_from(R"(
+[dispatchers."app.files"]
+executor = "thread_pool"
+workers = 1
+[dispatchers."app.child"]
+executor = "thread_pool"
+workers = 1
+[dispatchers."tactus.default-dispatcher"]
+workers = 1
+[deployment."/user/reader"]
+dispatcher = "app.files"
+[deployment."/user/reader/child"]
+dispatcher = "app.child"
+[deployment."/user/lost"]
+dispatcher = "app.nowhere"
+)");
+    ASSERT_TRUE(o) << o.error().message();
+    actor_system::options how = *o;
+    how.log_level = log_level::off;
+    actor_system system("app", how);
+    const auto ask = [&](auto& ref) {
+        return system.ask<std::string>(ref, [](auto me) { return where_are_you{me}; }, 10s);
+    };
+    auto reader = system.spawn<worker_of_files>("reader");
+    auto parser = system.spawn<worker_of_files>("parser");
+    EXPECT_EQ(ask(reader), "app-files-0");
+    EXPECT_EQ(system.ask<std::string>(reader, [](auto me) { return me; }, 10s), "app-child-0");
+    EXPECT_EQ(ask(parser), "app-default-0");
+    const auto lost = system.try_spawn<child>("lost", {});
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().what, spawn_error::kind::refused);
+    auto own = system.try_spawn<child>("lost", {.mailbox = {.capacity = 5}});
+    ASSERT_TRUE(own);
+    EXPECT_EQ(ask(*own), "app-default-0");
+}
+
+// What the resolver refuses is known before anything runs.
+TEST(system_settings, DR_6_names_that_cannot_be_are_thrown) {
+    const auto o = options_from("[aliases]\n\"tactus.default-dispatcher\" = \"x\"\n");
+    ASSERT_TRUE(o) << o.error().message();
+    EXPECT_THROW(actor_system("app", *o), std::invalid_argument);
+}
