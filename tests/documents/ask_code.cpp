@@ -131,11 +131,12 @@ private:
 
 // ---- stash_timers.md
 
+std::atomic<int> sum = 0;
+
 struct connected {};
 struct query {
     int number;
 };
-std::atomic<int> sum = 0;
 
 class client : public actor<connected, query>, public with_stash<100> {
 public:
