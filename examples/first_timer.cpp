@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first program of the README: three timers, one of them cancelled, in real time.
+// Three timers on a bare wheel, one of them cancelled, in real time.
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>
 #include <tactus/time/timer_wheel.hpp>

@@ -155,11 +155,19 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ
   add_test(NAME "documents: kernel.md has the state table of the code (ME-7)"
     COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/kernel.md states
       $<TARGET_FILE:state_table>)
-  add_executable(actors_code documents/actors_code.cpp)
-  target_link_libraries(actors_code PRIVATE tactus_build_flags tactus::runtime)
-  add_test(NAME "documents: the code of actors.md runs"
-    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "the page's code works"
-      $<TARGET_FILE:actors_code>)
+  add_executable(error_names documents/error_names.cpp)
+  target_link_libraries(error_names PRIVATE tactus_build_flags tactus::runtime)
+  add_test(NAME "documents: troubleshooting.md has every error by its name (DC-6)"
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/troubleshooting.py ${PROJECT_SOURCE_DIR}
+      $<TARGET_FILE:error_names>)
+  add_test(NAME "documents: names missing in troubleshooting.md are reported (DC-6)"
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/troubleshooting.py --self-test)
+  foreach(program IN ITEMS actors_code ask_code supervision_code)
+    add_executable(${program} documents/${program}.cpp)
+    target_link_libraries(${program} PRIVATE tactus_build_flags tactus::runtime)
+    add_test(NAME "documents: ${program} runs"
+      COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py " code works" $<TARGET_FILE:${program}>)
+  endforeach()
   if(TACTUS_CONFIG)
     add_executable(dispatcher_tables documents/dispatcher_tables.cpp)
     target_link_libraries(dispatcher_tables PRIVATE tactus_build_flags tactus::config tactus::runtime)

@@ -22,8 +22,14 @@ foreach(page IN ITEMS dispatchers events observability time)
   add_test(NAME "documents: the code of ${page}.md is compiled"
     COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/${page}.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/page_code.cpp)
 endforeach()
-add_test(NAME "documents: the code of actors.md is compiled"
-  COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/actors.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/actors_code.cpp)
+foreach(page IN ITEMS actors:actors ask:ask stash_timers:ask supervision:supervision watch:supervision)
+  string(REPLACE ":" ";" page ${page})
+  list(GET page 1 program)
+  list(GET page 0 page)
+  add_test(NAME "documents: the code of ${page}.md is compiled"
+    COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/${page}.md
+      ${CMAKE_CURRENT_SOURCE_DIR}/documents/${program}_code.cpp)
+endforeach()
 add_test(NAME "documents: the code of coroutines.md is compiled"
   COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/coroutines.md
     ${CMAKE_CURRENT_SOURCE_DIR}/documents/coroutine_code.cpp)
@@ -36,6 +42,9 @@ add_test(NAME "documents: the code of testing.md is compiled"
   COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/testing.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/testing_code.cpp
     ${CMAKE_CURRENT_SOURCE_DIR}/documents/testing_gtest.cpp)
 add_test(NAME "documents: planted differences of code are reported" COMMAND ${code_blocks} --self-test)
+set(links Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/links.py)
+add_test(NAME "documents: links lead somewhere, and everywhere" COMMAND ${links} ${PROJECT_SOURCE_DIR})
+add_test(NAME "documents: planted dead links are reported" COMMAND ${links} --self-test)
 
 # TC-F12: a gap that nobody explains, and an explanation of none, are both reported.
 add_test(NAME "coverage: planted gaps are reported (TC-F12)"

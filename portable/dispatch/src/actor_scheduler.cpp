@@ -34,6 +34,23 @@ const char* name_of(sent result) noexcept {
         "timed_out"};
     return names[static_cast<std::size_t>(result)];
 }
+const char* name_of(spawn_error::kind what) noexcept {
+    static constexpr const char* names[spawn_error_count] = {"slots_exhausted",
+                                                             "shutting_down",
+                                                             "refused",
+                                                             "constructor_failed",
+                                                             "capacity_zero",
+                                                             "capacity_too_large",
+                                                             "order_missing",
+                                                             "memory_exhausted",
+                                                             "unknown_dispatcher",
+                                                             "dispatcher_already_owned",
+                                                             "name_invalid",
+                                                             "name_taken",
+                                                             "parent_stopping",
+                                                             "mailbox_unfit"};
+    return names[static_cast<std::size_t>(what)];
+}
 const char* name_of(user_code where) noexcept {
     static constexpr const char* names[] = {
         "enqueue_middleware", "spawn_middleware", "tracer",

@@ -200,3 +200,53 @@ TEST(pipe_to_self, a_target_that_has_ended_answers_at_once) {
     t.rig.run();
     EXPECT_TRUE(journal().is({1'000 - 1 - static_cast<int>(ask_fault::target_terminated)}));
 }
+
+namespace {
+
+/// Knows where it is: a copy of its bits does not.
+struct placed {
+    placed() noexcept = default;
+    placed(const placed&) noexcept {}
+    placed& operator=(const placed&) = delete;
+    ~placed() { broken += is_whole() ? 0 : 1; }
+    [[nodiscard]] bool is_whole() const noexcept { return me == this; }
+    const placed* me = this;
+    static inline int broken = 0;
+};
+
+/// Asks with functions that have something to copy and destroy.
+class careful : public actor<ask_it, come> {
+public:
+    explicit careful(actor_ref<question> of) : oracle_(of) {}
+    void on(const ask_it& m) {
+        const placed p;
+        context().ask<int>(
+            oracle_,
+            [p, v = m.value](actor_ref<int> me) { return question{p.is_whole() ? v : 500, me}; },
+            ms(20),
+            [p](std::expected<int, ask_fault> r) {
+                return come{p.is_whole() && r.has_value() ? *r : 600};
+            });
+    }
+    void on(const come& m) { got = m.value; }
+    static inline int got = 0;
+
+private:
+    actor_ref<question> oracle_;
+};
+
+}  // namespace
+
+// AS-1: what the functions captured is moved and destroyed as C++ says: g++ 12 copies the bits of
+// some temporaries in a co_await.
+TEST(pipe_to_self, AS_1_functions_are_moved_not_copied_bit_by_bit) {
+    world_rig rig;
+    const auto o = rig.spawn<oracle>("o");
+    const auto a = rig.spawn<careful>("a", o);
+    a.tell(ask_it{21});
+    rig.run();
+    EXPECT_EQ(careful::got, 42);
+    rig.end();
+    EXPECT_EQ(placed::broken, 0);
+    journal().clear();
+}

@@ -403,8 +403,11 @@ task<> piped(task<T> from, F f, any_ref to) {
 }
 template <class R, class Make, class F>
 task<> piped_ask(actor_world* world, any_ref target, Make make, duration timeout, F f, any_ref to) {
-    auto given =
-        co_await wait_awaiter<ask_source<R, Make>>({world, target, std::move(make), timeout});
+    // Named: what g++ 12 makes of a temporary with a function of the user's in it is no copy.
+    using source = ask_source<R, Make>;
+    typename source::request what{world, target, std::move(make), timeout};
+    wait_awaiter<source> wait(std::move(what));
+    auto given = co_await wait;
     to.tell(f(std::move(given)));
 }
 

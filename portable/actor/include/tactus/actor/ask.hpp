@@ -73,10 +73,11 @@ bool ask_source<R, Make>::start() noexcept {
 
 /// From within an actor's coroutine.
 template <class R, class Make, class Token = no_token>
-[[nodiscard]] auto ask(any_ref target, Make make, duration timeout, Token token = {}) noexcept {
-    using source = ask_source<R, Make>;
+[[nodiscard]] auto ask(any_ref target, Make&& make, duration timeout, Token token = {}) noexcept {
+    using source = ask_source<R, typename detail::function_to_ask_with<Make>::type>;
     return wait_awaiter<source, Token>(
-        {&actor_world::of(turn::current()->system()), target, std::move(make), timeout}, token);
+        {&actor_world::of(turn::current()->system()), target, std::forward<Make>(make), timeout},
+        token);
 }
 
 }  // namespace tactus::inline v0

@@ -121,9 +121,10 @@ public:
     /// `co_await context().ask<R>(target, make, timeout)` gives expected<R, ask_fault>.
     template <class R, class Make, class Token = no_token>
         requires(std::same_as<Token, no_token> || std::same_as<Token, cancel_token>)
-    [[nodiscard]] auto ask(any_ref target, Make make, duration timeout, Token token = {}) const {
-        return wait_awaiter<ask_source<R, Make>, Token>(
-            {&world(), target, std::move(make), timeout}, token);
+    [[nodiscard]] auto ask(any_ref target, Make&& make, duration timeout, Token token = {}) const {
+        using function = typename detail::function_to_ask_with<Make>::type;
+        return wait_awaiter<ask_source<R, function>, Token>(
+            {&world(), target, std::forward<Make>(make), timeout}, token);
     }
 
 private:

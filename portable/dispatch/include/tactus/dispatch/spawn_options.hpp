@@ -3,6 +3,7 @@
 // What is said about an actor when it is spawned, and why that may fail.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <tactus/dispatch/lane.hpp>
@@ -42,5 +43,7 @@ struct spawn_error {
     kind what;
     const char* reason;
 };
+inline constexpr std::size_t spawn_error_count = 14;
+[[nodiscard]] const char* name_of(spawn_error::kind what) noexcept;
 
 }  // namespace tactus::inline v0
