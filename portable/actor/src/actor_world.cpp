@@ -113,7 +113,7 @@ void actor_world::free_extras(cell& c) noexcept {
     }
     while (child_record* r = x->children) {
         x->children = r->next;
-        memory_.release(r, sizeof *r, alignof(child_record));
+        free_record(*r);
     }
     while (watch_record* r = x->watching) {
         x->watching = r->next;

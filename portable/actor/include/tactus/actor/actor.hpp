@@ -347,9 +347,12 @@ struct actor_table {
         if constexpr (requires(A& a, supervisor_strategy& s) { s = a.supervision(); })
             t.supervision = [](cell& c, void* p, const failure_cause& why, supervisor_strategy& s,
                                directive& d) noexcept {
-                return guard(c, [&] {
+                return guard(c, [&]() -> std::expected<void, failure> {
                     s = instance(p).supervision();
-                    d = s.decider(why);
+                    if (const char* fault = s.backoff.fault())
+                        return std::unexpected(failure(fault));
+                    d = s.decide(why);
+                    return {};
                 });
             };
         if constexpr (requires(A& a, any_ref r, const failure_cause& w, directive& d) {

@@ -278,9 +278,20 @@ private:
     [[nodiscard]] handled child_failed(turn& t, const self& s, slot& child) noexcept;
     [[nodiscard]] handled decide(const self& s, mailbox_index child, const failure_cause& why,
                                  directive& d, supervisor_strategy& how) noexcept;
-    void apply_restart(const self& s, slot& child, const cause_ref& why,
+    void apply_restart(turn& t, const self& s, slot& child, const cause_ref& why,
                        const supervisor_strategy& how) noexcept;
     [[nodiscard]] bool allows(const self& s, slot& child, const supervisor_strategy& how) noexcept;
+    /// Made when first asked for; null when there is no memory.
+    [[nodiscard]] child_record* record_of(const self& s, slot& child) noexcept;
+    void free_record(child_record& r) noexcept;
+    /// SV-4; see backing_off.cpp.
+    [[nodiscard]] delayed_restart* delayed_restart_of(const self& s, slot& child) noexcept;
+    /// None: not any more, or not at all.
+    [[nodiscard]] std::optional<duration> next_delay(turn& t, const self& s, slot& child,
+                                                     const failure_cause& why,
+                                                     const backoff_options& how) noexcept;
+    [[nodiscard]] bool recreate_later(const self& s, slot& child, const cause_ref& why,
+                                      duration delay) noexcept;
     void order_stop(const self& s, slot& child) noexcept;
     void hold_children(const self& s, bool on, mailbox_index except) noexcept;
     void hold_self(const self& s, bool on) noexcept;
