@@ -491,3 +491,28 @@ TEST(supervision, C_SUP_16_a_constructor_that_spawns) {
     EXPECT_TRUE(rig.world.find("/user/p/bob").valid());
     rig.end();
 }
+
+namespace {
+
+/// Keeps its child over a restart, and makes another one each time.
+class keeper : public actor<int> {
+public:
+    keeper() { (void)context().try_spawn<late_starter>("", {}); }
+    std::expected<void, failure> on(int) { return std::unexpected(failure("crash")); }
+    void pre_restart(const failure_cause&) {}
+};
+
+}  // namespace
+
+// PK-SUP-10: those that survive are restarted, too, and only those.
+TEST(supervision, PK_SUP_10_survivors_are_restarted) {
+    world_rig rig;
+    attempts = 0;
+    good_from = 0;
+    const auto p = rig.spawn<keeper>("p");
+    p.tell(0);
+    rig.run();
+    EXPECT_EQ(attempts, 2);           // one each
+    EXPECT_TRUE(journal().is({-1}));  // the post_restart of the first
+    rig.end();
+}

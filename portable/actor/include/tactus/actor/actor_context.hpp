@@ -32,11 +32,9 @@ template <class A>
 
 namespace detail {
 
-template <class... Ms>
-actor_ref<Ms...> protocol_of(const actor<Ms...>*);
-/// actor_ref<Ms...> of an actor class.
+/// actor_ref<Ms...> of an actor class, or what it says instead.
 template <class A>
-using ref_of = decltype(protocol_of(static_cast<const A*>(nullptr)));
+using ref_of = typename A::reference;
 
 template <class A, class... Args>
 [[nodiscard]] std::expected<actor_world::spawn_request, spawn_error> request_for(
