@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <expected>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/cell.hpp>
@@ -66,6 +68,8 @@ protected:
     ~world_events() = default;
 };
 
+class actor_selection;
+
 class actor_world final : public kernel_events, private actor_notes {
 public:
     struct options {
@@ -114,6 +118,11 @@ public:
     }
     /// Names nothing: there is none. "/user/a/b", "user/a/b" or "tactus://name/user/a/b".
     [[nodiscard]] mailbox_index find(std::string_view path) noexcept;
+    /// AC-7: by paths with patterns, also from an actor on; see actor_selection.hpp.
+    [[nodiscard]] actor_selection select(std::string_view path) noexcept;
+    [[nodiscard]] actor_selection select(mailbox_index anchor, std::string_view path) noexcept;
+    /// Names nothing: it has none, or has ended. The root's is the root.
+    [[nodiscard]] mailbox_index parent_of(mailbox_index who) noexcept;
     /// Those without a name are known by their reference: `$slot.generation`.
     void write_path(mailbox_index who, text_sink& to) noexcept;
     /// EV-5: dispatchers, and actors with their state, queues, and what each waits for.
@@ -223,6 +232,24 @@ public:
     static void destroy(slot& s) noexcept;
 
 private:
+    friend class actor_selection;
+
+    /// The path begins at our root, and that is taken off. False: it does not.
+    [[nodiscard]] bool enter_root(std::string_view& path) const noexcept;
+    [[nodiscard]] mailbox_index child_of(mailbox_index parent, std::string_view name) noexcept;
+    /// A message to a selection of nobody.
+    template <class M>
+    void selected_nobody(M&& message, mailbox_index sender) noexcept {
+        constexpr auto why = dead_letter_cause::recipient_terminated;
+        envelope* e = kernel_->wrap({}, std::forward<M>(message), sender);
+        if (e == nullptr) {
+            kernel_->measures().message_lost({}, message_type_of<std::remove_cvref_t<M>>, why);
+            return;
+        }
+        kernel_->measures().dead_letter({}, *e, why);
+        kernel_->dispose_kept(*e);
+    }
+
     // kernel_events
     void dead_letter(mailbox_index to, envelope& message,
                      dead_letter_cause cause) noexcept override;
