@@ -120,7 +120,7 @@ void actor_world::free_extras(cell& c) noexcept {
     }
     while (child_record* r = x->children) {
         x->children = r->next;
-        memory_.release(r, sizeof *r, alignof(child_record));
+        free_record(*r);
     }
     while (watch_record* r = x->watching) {
         x->watching = r->next;
@@ -272,15 +272,8 @@ void actor_world::terminate() noexcept {
 // ---- names
 
 mailbox_index actor_world::find(std::string_view path) noexcept {
-    constexpr std::string_view scheme = "tactus://";
-    if (path.starts_with(scheme)) {
-        path.remove_prefix(scheme.size());
-        if (!path.starts_with(name_))
-            return {};
-        path.remove_prefix(name_.size());
-        if (!path.empty() && path.front() != '/')
-            return {};
-    }
+    if (!enter_root(path) && path.starts_with(path_scheme))
+        return {};
     mailbox_index at = root_;
     while (!path.empty()) {
         if (path.front() == '/') {
@@ -289,7 +282,7 @@ mailbox_index actor_world::find(std::string_view path) noexcept {
         }
         const std::size_t end = path.find('/');
         const std::string_view part = path.substr(0, end);
-        at = names_.find(at, part);
+        at = child_of(at, part);
         if (!at.valid() || end == std::string_view::npos)
             return at;
         path.remove_prefix(end);

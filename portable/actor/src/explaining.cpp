@@ -41,6 +41,10 @@ constexpr reason reasons[] = {
     {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::ended); }, "its parent to look"},
     {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::terminating); },
      "its children to end"},
+    {[](std::uint32_t f) noexcept {
+         return in_phase(f, cell_phase::restarting) && (f & cell::backs_off) != 0;
+     },
+     "the time of its restart"},
     {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::restarting); },
      "its children to end, to restart"},
     {[](std::uint32_t f) noexcept { return (f & cell::failed) != 0; },

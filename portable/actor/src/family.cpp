@@ -106,7 +106,7 @@ void actor_world::child_ended(turn& t, const self& s, slot& child) noexcept {
             if ((*at)->child == number) {
                 child_record* r = *at;
                 *at = r->next;
-                memory_.release(r, sizeof *r, alignof(child_record));
+                free_record(*r);
                 break;
             }
         }
@@ -152,27 +152,32 @@ handled actor_world::decide(const self& s, mailbox_index child, const failure_ca
 bool actor_world::allows(const self& s, slot& child, const supervisor_strategy& how) noexcept {
     if (!how.max_restarts && !how.within)
         return true;
+    child_record* r = record_of(s, child);
+    const clock* time = kernel_->time();
+    return r != nullptr && r->restarts.allows(how, time != nullptr ? time->now() : instant{});
+}
+
+child_record* actor_world::record_of(const self& s, slot& child) noexcept {
     cell_extras* x = extras_of(s.c);
     if (x == nullptr)
-        return false;
+        return nullptr;
     const cell::link number = kernel_->slots().number_of(child);
     child_record* r = x->children;
     while (r != nullptr && r->child != number)
         r = r->next;
-    if (r == nullptr) {
-        void* block = memory_.allocate(sizeof(child_record), alignof(child_record));
-        if (block == nullptr)
-            return false;
-        r = ::new (block) child_record;
-        r->child = number;
-        r->next = x->children;
-        x->children = r;
-    }
-    const clock* time = kernel_->time();
-    return r->restarts.allows(how, time != nullptr ? time->now() : instant{});
+    if (r != nullptr)
+        return r;
+    void* block = memory_.allocate(sizeof(child_record), alignof(child_record));
+    if (block == nullptr)
+        return nullptr;
+    r = ::new (block) child_record;
+    r->child = number;
+    r->next = x->children;
+    x->children = r;
+    return r;
 }
 
-void actor_world::apply_restart(const self& s, slot& child, const cause_ref& why,
+void actor_world::apply_restart(turn& t, const self& s, slot& child, const cause_ref& why,
                                 const supervisor_strategy& how) noexcept {
     // Whom it concerns: the one, all, or those from the one on.
     const auto each = [&](auto&& visit) {
@@ -193,22 +198,21 @@ void actor_world::apply_restart(const self& s, slot& child, const cause_ref& why
         allowed = allows(s, c, how);
         return allowed;
     });
-    if (!allowed) {
-        each([&](slot& c) {
-            order_stop(s, c);
-            return true;
-        });
-        return;
+    std::optional<duration> delay;
+    if (allowed && how.backoff.is_on()) {
+        delay = next_delay(t, s, child, *why, how.backoff);
+        allowed = delay.has_value();
     }
     each([&](slot& c) {
-        if (!send_recreate(kernel_->slots().index_of(c), why))
+        const bool done = allowed && (delay ? recreate_later(s, c, why, *delay)
+                                            : send_recreate(kernel_->slots().index_of(c), why));
+        if (!done)
             order_stop(s, c);
         return true;
     });
 }
 
 handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept {
-    (void)t;
     cell& c = cell::of(child);
     cell_extras* theirs = c.extras();
     const mailbox_index who = kernel_->slots().index_of(child);
@@ -218,6 +222,7 @@ handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept 
                                           failure("no memory to say why it failed"));
     directive d = directive::stop;
     supervisor_strategy how;
+    t.set_sender(who);  // C-SUP-20: for who asks
     const handled decided = decide(s, who, *why, d, how);
     if (!decided.is_ok()) {
         // PK-SUP-3: a decider that fails, fails the parent.
@@ -240,13 +245,13 @@ handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept 
         c.tell(*kernel_, child, cell::told_resume);
         break;
     case directive::restart:
-        apply_restart(s, child, why, how);
+        apply_restart(t, s, child, why, how);
         break;
     case directive::stop:
         if (how.scope == supervision_scope::one_for_one)
             order_stop(s, child);
         else
-            apply_restart(s, child, why, {.scope = how.scope, .max_restarts = 0U});
+            apply_restart(t, s, child, why, {.scope = how.scope, .max_restarts = 0U});
         break;
     case directive::escalate: {
         cell_extras* x = extras_of(s.c);

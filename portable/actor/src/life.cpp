@@ -192,6 +192,8 @@ handled actor_world::look_at_orders(turn& t, const self& s) noexcept {
         result = handled::failed(failure("failure"));
     if ((told & cell::told_terminate) != 0)
         be_terminated(t, s);
+    if (s.c.phase() == cell_phase::restarting)
+        go_on_waiting(t, s);  // it may have waited for the time alone
     return result;
 }
 
@@ -301,8 +303,6 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     }
     if (why)
         x->cause = std::move(why);
-    const bool first =
-        !s.c.is(cell::has_instance) && x->cause && x->cause->kind() == failure_kind::initialization;
     const actor_maker* maker = detail::actor_place(s.place).maker();
     if (maker != nullptr && !maker->again() && s.c.is(cell::has_instance)) {
         // It was made of what could only be moved.
@@ -336,21 +336,23 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     } else {
         stop_children(t);  // those of a constructor that failed
     }
-    s.c.set_phase(first ? cell_phase::starting : cell_phase::restarting);
-    if (x->ending_children == 0)
-        finish_restart(t, s);
-    else
-        s.c.set_phase(cell_phase::restarting);
+    s.c.set_phase(cell_phase::restarting);
+    go_on_waiting(t, s);
 }
 
 void actor_world::finish_restart(turn& t, const self& s) noexcept {
     cell_extras* x = s.c.extras();
-    const bool had_instance = s.c.is(cell::has_instance);
+    const bool had_instance = s.c.is(cell::has_instance) || s.c.is(cell::had_instance);
+    s.c.clear(cell::had_instance);
     destroy_instance(s);
     // PK-SUP-12: what failed to start starts again, as if for the first time.
     const bool first =
         !had_instance && x->cause && x->cause->kind() == failure_kind::initialization;
     const cause_ref why = x->cause;
+    // Those that the new instance makes are no survivors.
+    registry& slots = kernel_->slots();
+    const cell::link last =
+        has_children(s) ? cell::of(slots.at(s.c.first_child)).prev_sibling : cell::no_cell;
     const handled made =
         create(s, first ? failure_kind::initialization : failure_kind::post_restart);
     if (!made.is_ok()) {
@@ -360,9 +362,11 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
         return;
     }
     // PK-SUP-10: children that survived are restarted, too.
-    children_of all(kernel_->slots(), s.c);
-    while (slot* child = all.next()) {
-        (void)send_recreate(kernel_->slots().index_of(*child), why);
+    children_of all(slots, s.c);
+    while (slot* child = last != cell::no_cell ? all.next() : nullptr) {
+        (void)send_recreate(slots.index_of(*child), why);
+        if (slots.number_of(*child) == last)
+            break;
     }
     end_failure(s);
     // PK-SUP-14: what was set before the failure still is.
@@ -401,8 +405,15 @@ void actor_world::be_terminated(turn& t, const self& s) noexcept {
 void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
     switch (s.c.phase()) {
     case cell_phase::restarting:
-        if (s.c.extras()->ending_children == 0)
+        if (s.c.extras()->ending_children != 0)
+            break;
+        if (!s.c.is(cell::backs_off)) {
             finish_restart(t, s);
+        } else if (s.c.is(cell::has_instance)) {
+            // SV-4: what it holds is not kept for as long as it waits.
+            s.c.set(cell::had_instance);
+            destroy_instance(s);
+        }
         break;
     case cell_phase::terminating:
         if (!has_children(s))

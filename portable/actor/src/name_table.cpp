@@ -8,6 +8,38 @@
 #include <new>
 
 namespace tactus::inline v0 {
+namespace {
+
+/// The last star takes one character more whenever the rest does not match.
+bool matches(std::string_view name, std::string_view pattern) noexcept {
+    std::size_t n = 0;
+    std::size_t p = 0;
+    std::size_t star = std::string_view::npos;
+    std::size_t taken = 0;  // where what the star takes ends
+    while (n < name.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            taken = n;
+        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+            ++p;
+            ++n;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            n = ++taken;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*')
+        ++p;
+    return p == pattern.size();
+}
+
+std::uint64_t order_of(mailbox_index who) noexcept {
+    return std::uint64_t{who.slot} << 32U | who.generation;
+}
+
+}  // namespace
 
 std::uint32_t name_table::hash_of(mailbox_index parent, std::string_view name) noexcept {
     return detail::name_hash(name) ^ parent.slot * 0x9e37'79b1U;
@@ -89,6 +121,28 @@ mailbox_index name_table::find(mailbox_index parent, std::string_view name) noex
     const port::lock_guard held(mutex_);
     const entry* e = *place_of(parent, name);
     return e != nullptr ? e->child : mailbox_index{};
+}
+
+std::size_t name_table::matching(mailbox_index parent, std::string_view pattern,
+                                 mailbox_index after,
+                                 std::span<mailbox_index, batch> found) noexcept {
+    std::size_t count = 0;
+    const port::lock_guard held(mutex_);
+    for (entry* e : names_) {
+        for (; e != nullptr; e = e->next_name) {
+            if (e->parent != parent || order_of(e->child) <= order_of(after) ||
+                !matches({e->text(), e->size}, pattern))
+                continue;
+            // The first ones, in order: what comes later makes room.
+            if (count == batch && order_of(found[count - 1]) < order_of(e->child))
+                continue;
+            std::size_t at = count < batch ? count++ : batch - 1;
+            for (; at > 0 && order_of(e->child) < order_of(found[at - 1]); --at)
+                found[at] = found[at - 1];
+            found[at] = e->child;
+        }
+    }
+    return count;
 }
 
 std::size_t name_table::name_of(mailbox_index child, char* to, mailbox_index& parent) noexcept {

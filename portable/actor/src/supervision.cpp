@@ -26,6 +26,11 @@ directive default_decider(const failure_cause& why) noexcept {
         return directive::restart;
     }
 }
+directive retrying_decider(const failure_cause& why) noexcept {
+    return why.kind() == failure_kind::killed || why.kind() == failure_kind::death_pact
+               ? directive::stop
+               : directive::restart;
+}
 directive stopping_decider(const failure_cause&) noexcept {
     return directive::stop;
 }

@@ -189,7 +189,7 @@ handled actor_world::receive_inner(turn& t, const self& s, envelope& inner,
     inner.sender.write(sender);
     t.set_sender(sender);
     const handled result = s.type().receive(t, s.place.user_state(), inner);
-    if (!t.take_keeps())
+    if (!t.take_keeps(inner))
         kernel_->dispose_kept(inner);
     return result.what() == handled::kind::kept ? handled::ok() : result;
 }
@@ -248,6 +248,8 @@ handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
             return receive_inner(t, s, *made, e.sender.read());
         }
     }
+    if (s.type().on_other != nullptr && c.is(cell::has_instance))
+        return s.type().on_other(c, s.instance(), e);
     tell_unhandled(t.self(), e);
     return handled::ok();
 }

@@ -273,7 +273,7 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
                     failed = done.what() == handled::kind::failed;
                     break;
                 }
-                kept = std::exchange(t.keeps_, false);
+                kept = t.take_keeps(*e);
                 if (done.what() == handled::kind::failed) {
                     fail(t, done.why());
                     failed = true;

@@ -80,6 +80,35 @@ void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index
         on_enqueue_->enqueuing(to, *e.type.read());
 }
 
+void actor_scheduler::forward(mailbox_index to, envelope& e) noexcept {
+    worker* w = own_worker();
+    const auto send = [&] {
+        const std::uint32_t number = to.slot_number();
+        if (!has(to))
+            return sent::no_system;
+        // As in deliver.
+        if (number >= slot_limit_.load(slots_made.acquire()))
+            return beyond_limit(number);
+        slot& s = slots_.at(number);
+        if (s.generation() != to.generation)
+            return sent::recipient_terminated;
+        e.set_generation(to.generation);
+        const bool counted = count_send(w, e, false);
+        mailbox_block* block = s.gated();
+        const sent result = block == nullptr ? push(w, s, e) : push_gated(w, s, *block, e, to);
+        if (result != sent::accepted && counted)
+            uncount_send(w);
+        return result;
+    };
+    const sent result = send();
+    if (result == sent::accepted)
+        return;
+    const sent why = reason_of(to, result);
+    hub_.refused(place_of(w), why);
+    hub_.dead_letter(to, e, cause_of(why));
+    dispose(w, e);
+}
+
 bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {
     const caller c(*this);
     worker* w = c.own();

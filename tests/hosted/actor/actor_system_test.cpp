@@ -53,7 +53,7 @@ TEST(actor_system, AC_1_the_first_program) {
     ASSERT_TRUE(answer) << answer.error().text();
     EXPECT_EQ(*answer, 5050);
     EXPECT_EQ(system.path_of(ref), "tactus://demo/user/sum");
-    EXPECT_TRUE(system.select("/user/sum") == ref.any());
+    EXPECT_TRUE(system.select("/user/sum").resolve() == ref.any());
     EXPECT_TRUE(system.terminate_and_wait(5s));
     EXPECT_EQ(system.exit_code(), 0);
 }

@@ -455,3 +455,64 @@ TEST(supervision, SV_2_without_memory_a_restart_is_a_stop) {
     EXPECT_FALSE(rig.world.find("/user/child").valid());
     rig.end();
 }
+
+namespace {
+
+/// Has a child of a name, from its constructor on.
+class parent_of_bob : public actor<int> {
+public:
+    parent_of_bob() { bob_ = *context().try_spawn<late_starter>("bob", {}); }
+    std::expected<void, failure> on(int v) {
+        if (v < 0)
+            return std::unexpected(failure("crash"));
+        bob_.tell(v);
+        return {};
+    }
+
+private:
+    actor_ref<int> bob_;
+};
+
+}  // namespace
+
+// C-SUP-16, PK-SUP-10: a constructor that makes a child with a name, over a restart: the old child
+// is gone by then, and the new one is no survivor: it starts once.
+TEST(supervision, C_SUP_16_a_constructor_that_spawns) {
+    world_rig rig;
+    attempts = 0;
+    good_from = 0;
+    const auto p = rig.spawn<parent_of_bob>("p");
+    p.tell(-1);
+    p.tell(5);
+    rig.run();
+    EXPECT_EQ(attempts, 2);
+    EXPECT_TRUE(journal().is({5}));
+    EXPECT_TRUE(rig.world.find("/user/p").valid());
+    EXPECT_TRUE(rig.world.find("/user/p/bob").valid());
+    rig.end();
+}
+
+namespace {
+
+/// Keeps its child over a restart, and makes another one each time.
+class keeper : public actor<int> {
+public:
+    keeper() { (void)context().try_spawn<late_starter>("", {}); }
+    std::expected<void, failure> on(int) { return std::unexpected(failure("crash")); }
+    void pre_restart(const failure_cause&) {}
+};
+
+}  // namespace
+
+// PK-SUP-10: those that survive are restarted, too, and only those.
+TEST(supervision, PK_SUP_10_survivors_are_restarted) {
+    world_rig rig;
+    attempts = 0;
+    good_from = 0;
+    const auto p = rig.spawn<keeper>("p");
+    p.tell(0);
+    rig.run();
+    EXPECT_EQ(attempts, 2);           // one each
+    EXPECT_TRUE(journal().is({-1}));  // the post_restart of the first
+    rig.end();
+}

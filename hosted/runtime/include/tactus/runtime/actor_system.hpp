@@ -34,6 +34,7 @@
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/runtime/ask_error.hpp>
+#include <tactus/runtime/blocking_wait.hpp>
 #include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 
@@ -208,9 +209,31 @@ public:
 
     /// Ends an actor after what it is doing. False when it has ended.
     bool stop(any_ref who) noexcept { return world().stop(who.index()); }
-    /// Names nothing: there is none.
-    [[nodiscard]] any_ref select(std::string_view path) noexcept {
-        return any_ref(world().find(path));
+    /// AC-8: tells it to end, by poison_pill or what is given, and waits. False when it has not
+    /// ended in time. Not within an actor: see actor_context::graceful_stop.
+    template <message M = poison_pill>
+    [[nodiscard]] bool graceful_stop(any_ref who, std::chrono::nanoseconds timeout,
+                                     M message = {}) {
+        return worker::current() == nullptr &&
+               detail::wait_here<graceful_stop_source<M>>(
+                   {world_, who, timeout, std::move(message)}, timeout, false);
+    }
+    /// AC-7: actors by a path, looked for when the selection is used; see actor_selection.hpp.
+    [[nodiscard]] actor_selection select(std::string_view path) noexcept {
+        return world().select(path);
+    }
+    /// Asks the first one that is selected who it is, and waits. Not within an actor.
+    [[nodiscard]] std::expected<any_ref, ask_error> resolve(const actor_selection& which,
+                                                            std::chrono::nanoseconds timeout) {
+        const any_ref first = which.resolve();
+        const auto answer =
+            ask<actor_identity>(first, [](auto me) { return identify{0, me}; }, timeout);
+        if (!answer)
+            return std::unexpected(answer.error());
+        if (!answer->who)  // it has ended meanwhile
+            return std::unexpected(ask_failed(ask_error::kind::target_terminated, first, timeout,
+                                              message_type_of<identify>.name));
+        return answer->who;
     }
     [[nodiscard]] std::string path_of(any_ref who);
     /// EV-5: dispatchers, and actors with their paths, states and queues, and what each waits for.

@@ -12,7 +12,8 @@
 // failure, or an expected<void, failure>; or it is a coroutine, a task<> of these. While that waits
 // other messages do, unless the class says `static constexpr bool reentrant = true`. Hooks are
 // found by their names, and must be public: pre_start, post_stop, pre_restart, post_restart,
-// supervision, decide, on(const terminated&), on(const child_failed&), on(const receive_timeout&).
+// supervision, decide, on(const terminated&), on(const child_failed&), on(const receive_timeout&);
+// on_other(envelope&) gets what would be unhandled.
 //
 // The class has no data and no virtual functions: a table of functions is made for each actor class
 // where it is spawned.
@@ -340,6 +341,10 @@ struct actor_table {
             t.on_receive_timeout = [](cell& c, void* p, const receive_timeout& m) noexcept {
                 return guard(c, [&] { return instance(p).on(m); });
             };
+        if constexpr (requires(A& a, envelope& e) { a.on_other(e); })
+            t.on_other = [](cell& c, void* p, envelope& e) noexcept {
+                return guard(c, [&] { return instance(p).on_other(e); });
+            };
         if constexpr (stashes) {
             t.mailbox_requirement = capability::deque;
             t.stash_capacity = A::stash_capacity;
@@ -347,9 +352,12 @@ struct actor_table {
         if constexpr (requires(A& a, supervisor_strategy& s) { s = a.supervision(); })
             t.supervision = [](cell& c, void* p, const failure_cause& why, supervisor_strategy& s,
                                directive& d) noexcept {
-                return guard(c, [&] {
+                return guard(c, [&]() -> std::expected<void, failure> {
                     s = instance(p).supervision();
-                    d = s.decider(why);
+                    if (const char* fault = s.backoff.fault())
+                        return std::unexpected(failure(fault));
+                    d = s.decide(why);
+                    return {};
                 });
             };
         if constexpr (requires(A& a, any_ref r, const failure_cause& w, directive& d) {

@@ -14,10 +14,13 @@
 
 #include <tactus/actor/actor_log.hpp>
 #include <tactus/actor/actor_ref.hpp>
+#include <tactus/actor/actor_selection.hpp>
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/delay_source.hpp>
+#include <tactus/actor/graceful_stop_source.hpp>
 #include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/props.hpp>
+#include <tactus/actor/resolve_source.hpp>
 #include <tactus/base/check.hpp>
 
 namespace tactus::inline v0 {
@@ -33,11 +36,9 @@ template <class A>
 
 namespace detail {
 
-template <class... Ms>
-actor_ref<Ms...> protocol_of(const actor<Ms...>*);
-/// actor_ref<Ms...> of an actor class.
+/// actor_ref<Ms...> of an actor class, or what it says instead.
 template <class A>
-using ref_of = decltype(protocol_of(static_cast<const A*>(nullptr)));
+using ref_of = typename A::reference;
 
 template <class A, class... Args>
 [[nodiscard]] std::expected<actor_world::spawn_request, spawn_error> request_for(
@@ -185,6 +186,27 @@ public:
 
     /// EV-4: lines with this actor's path. May be kept.
     [[nodiscard]] actor_log log() const noexcept { return {world(), turn_.self()}; }
+    /// AC-7: actors by a path, from this one on; see actor_selection.hpp.
+    [[nodiscard]] actor_selection select(std::string_view path) const noexcept {
+        return {world(), turn_.self(), path};
+    }
+    /// `co_await context().resolve(selection, timeout)`: asks the first one who it is, and gives
+    /// expected<any_ref, ask_fault>; target_terminated: there is nobody.
+    template <class Token = no_token>
+    [[nodiscard]] auto resolve(const actor_selection& which, duration timeout,
+                               Token token = {}) const noexcept {
+        return wait_awaiter<resolve_source, Token>({&world(), which.resolve(), timeout}, token);
+    }
+    /// AC-8: `co_await context().graceful_stop(ref, timeout)` tells it to end, by poison_pill or
+    /// what is given; true when it has ended, false when it has not in time, or nobody can wait for
+    /// it.
+    template <message M = poison_pill, class Token = no_token>
+    [[nodiscard]] auto graceful_stop(any_ref who, duration timeout, M message = {},
+                                     Token token = {}) const noexcept {
+        return wait_awaiter<graceful_stop_source<M>, Token>(
+            {&world(), who, timeout, std::move(message)}, token);
+    }
+
     [[nodiscard]] actor_world& world() const noexcept { return actor_world::of(turn_.system()); }
     [[nodiscard]] turn& in() const noexcept { return turn_; }
 

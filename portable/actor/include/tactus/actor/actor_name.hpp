@@ -22,6 +22,8 @@ enum class name_fault : std::uint8_t {
 };
 inline constexpr std::size_t name_fault_count = 5;
 inline constexpr std::size_t name_size_max = 255;
+/// Of a path that says of which system it is.
+inline constexpr std::string_view path_scheme = "tactus://";
 [[nodiscard]] const char* name_of(name_fault fault) noexcept;
 /// One line for people, without the name.
 [[nodiscard]] const char* text_of(name_fault fault) noexcept;

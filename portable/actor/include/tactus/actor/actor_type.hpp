@@ -68,6 +68,8 @@ struct actor_type : behaviour {
     /// Decides instead of the strategy's decider.
     handled (*decide)(cell& c, void* instance, any_ref child, const failure_cause& why,
                       directive& d) noexcept = nullptr;
+    /// What nothing else takes; see actor.
+    handled (*on_other)(cell& c, void* instance, envelope& message) noexcept = nullptr;
     capability_set mailbox_requirement = {};
     std::uint32_t stash_capacity = 0;  // of types that may stash
 };

@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <expected>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/cell.hpp>
@@ -84,6 +86,8 @@ protected:
     ~world_events() = default;
 };
 
+class actor_selection;
+
 class actor_world final : public kernel_events, private actor_notes {
 public:
     struct options {
@@ -138,6 +142,11 @@ public:
     }
     /// Names nothing: there is none. "/user/a/b", "user/a/b" or "tactus://name/user/a/b".
     [[nodiscard]] mailbox_index find(std::string_view path) noexcept;
+    /// AC-7: by paths with patterns, also from an actor on; see actor_selection.hpp.
+    [[nodiscard]] actor_selection select(std::string_view path) noexcept;
+    [[nodiscard]] actor_selection select(mailbox_index anchor, std::string_view path) noexcept;
+    /// Names nothing: it has none, or has ended. The root's is the root.
+    [[nodiscard]] mailbox_index parent_of(mailbox_index who) noexcept;
     /// Those without a name are known by their reference: `$slot.generation`.
     void write_path(mailbox_index who, text_sink& to) noexcept;
     /// EV-5: dispatchers, and actors with their state, queues, and what each waits for.
@@ -251,6 +260,24 @@ public:
     static void destroy(slot& s) noexcept;
 
 private:
+    friend class actor_selection;
+
+    /// The path begins at our root, and that is taken off. False: it does not.
+    [[nodiscard]] bool enter_root(std::string_view& path) const noexcept;
+    [[nodiscard]] mailbox_index child_of(mailbox_index parent, std::string_view name) noexcept;
+    /// A message to a selection of nobody.
+    template <class M>
+    void selected_nobody(M&& message, mailbox_index sender) noexcept {
+        constexpr auto why = dead_letter_cause::recipient_terminated;
+        envelope* e = kernel_->wrap({}, std::forward<M>(message), sender);
+        if (e == nullptr) {
+            kernel_->measures().message_lost({}, message_type_of<std::remove_cvref_t<M>>, why);
+            return;
+        }
+        kernel_->measures().dead_letter({}, *e, why);
+        kernel_->dispose_kept(*e);
+    }
+
     // kernel_events
     void dead_letter(mailbox_index to, envelope& message,
                      dead_letter_cause cause) noexcept override;
@@ -306,9 +333,20 @@ private:
     [[nodiscard]] handled child_failed(turn& t, const self& s, slot& child) noexcept;
     [[nodiscard]] handled decide(const self& s, mailbox_index child, const failure_cause& why,
                                  directive& d, supervisor_strategy& how) noexcept;
-    void apply_restart(const self& s, slot& child, const cause_ref& why,
+    void apply_restart(turn& t, const self& s, slot& child, const cause_ref& why,
                        const supervisor_strategy& how) noexcept;
     [[nodiscard]] bool allows(const self& s, slot& child, const supervisor_strategy& how) noexcept;
+    /// Made when first asked for; null when there is no memory.
+    [[nodiscard]] child_record* record_of(const self& s, slot& child) noexcept;
+    void free_record(child_record& r) noexcept;
+    /// SV-4; see backing_off.cpp.
+    [[nodiscard]] delayed_restart* delayed_restart_of(const self& s, slot& child) noexcept;
+    /// None: not any more, or not at all.
+    [[nodiscard]] std::optional<duration> next_delay(turn& t, const self& s, slot& child,
+                                                     const failure_cause& why,
+                                                     const backoff_options& how) noexcept;
+    [[nodiscard]] bool recreate_later(const self& s, slot& child, const cause_ref& why,
+                                      duration delay) noexcept;
     void order_stop(const self& s, slot& child) noexcept;
     void hold_children(const self& s, bool on, mailbox_index except) noexcept;
     void hold_self(const self& s, bool on) noexcept;

@@ -34,8 +34,11 @@ bool ask_source<R, Make>::start() noexcept {
     actor_world& world = *what_.world;
     if (what_.timeout <= duration::zero())
         return refused(ask_fault::invalid_timeout);
+    // First, since a share that was made has two holders.
+    if (world.timers() == nullptr)
+        return refused(ask_fault::no_room);
     share_ = detail::reply_share<R>::make(world.memory(), to_wake_);
-    if (share_ == nullptr || world.timers() == nullptr)
+    if (share_ == nullptr)
         return refused(ask_fault::no_room);
     actor_world::spawn_request wanted{.type = &actor_type_of<detail::reply_actor<R>>()};
     wanted.maker =

@@ -11,6 +11,7 @@
 //   resume          its failure is forgiven                                        its parent
 //   reports         children have failed or ended; they are linked to each other   children
 //   held            it is to be held back, or not: a level, and it follows         its parent
+//   backs off       its restart is to wait, or not: a level                        its parent
 //
 // A child reports by linking itself to its parent (reports_), at most once until the parent looked.
 // An ended child's slot stays until its parent has looked: the parent gives it back.
@@ -67,6 +68,7 @@ public:
         report_failed = 1U << 6U,
         report_ended = 1U << 7U,
         told_fail = 1U << 8U,  // by itself: context().fail
+        backs_off = 1U << 9U,  // its parent's, cleared when the time has come
         // its own
         holds = 1U << 10U,
         failed = 1U << 11U,
@@ -78,7 +80,8 @@ public:
         is_guardian = 1U << 16U,
         is_orphan = 1U << 17U,  // has no parent: gives its slot back itself
         is_named = 1U << 18U,
-        awaits = 1U << 19U,  // its own: user messages wait for a coroutine
+        awaits = 1U << 19U,        // its own: user messages wait for a coroutine
+        had_instance = 1U << 23U,  // its own: destroyed already, for a restart that waits
     };
     static constexpr unsigned wait_shift = 20;  // see waits_for: three bits
     static constexpr unsigned phase_shift = 24;

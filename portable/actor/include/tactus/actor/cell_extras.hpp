@@ -67,11 +67,30 @@ protected:
     ~message_adapter() = default;
 };
 
+/// SV-4: restarts of a child that take place later. Firing takes no memory: it ends a level of the
+/// child's cell, which outlives this.
+class delayed_restart final : public waker {
+public:
+    delayed_restart(actor_scheduler& kernel, slot& child) noexcept
+        : target{.wake = this}, kernel_(kernel), child_(child) {}
+    void wake() noexcept override { cell::of(child_).tell(kernel_, child_, 0, cell::backs_off); }
+
+    timer_target target;
+    std::optional<timer_handle> timer;  // armed last
+    std::uint32_t count = 0;            // since the last reset
+    instant again_at;                   // when the last one was, or is, to be
+
+private:
+    actor_scheduler& kernel_;
+    slot& child_;
+};
+
 /// How often a child was restarted.
 struct child_record {
     child_record* next = nullptr;
     cell::link child = cell::no_cell;
     restart_count restarts;
+    delayed_restart* later = nullptr;  // null: it was restarted at once, always
 };
 
 /// The coroutines of one actor, and who they belong to.

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <tactus/base/memory_source.hpp>
@@ -41,6 +42,15 @@ public:
     /// has none.
     [[nodiscard]] std::size_t name_of(mailbox_index child, char* to,
                                       mailbox_index& parent) noexcept;
+
+    /// How many are found at a time.
+    static constexpr std::size_t batch = port::cache_line < 8 ? 4 : 128;
+    /// AC-7: children of `parent` whose names a pattern with * and ? matches, in the order of their
+    /// references, from the first behind `after` on; how many of `found` they are. Looks at all
+    /// names there are.
+    [[nodiscard]] std::size_t matching(mailbox_index parent, std::string_view pattern,
+                                       mailbox_index after,
+                                       std::span<mailbox_index, batch> found) noexcept;
 
 private:
     struct entry {

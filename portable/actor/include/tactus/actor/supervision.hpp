@@ -11,12 +11,16 @@
 //   none          w        once per w (as r = 1)
 //   r             w        r times within w, counted from the first of them; then anew
 //   0             any      never
+//
+// With a `backoff` a restart takes place later: the actor that failed is held back until then, with
+// what it is sent, and its children are stopped at once.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include <tactus/actor/backoff.hpp>
 #include <tactus/actor/failure_cause.hpp>
 #include <tactus/time/instant.hpp>
 
@@ -33,6 +37,8 @@ inline constexpr std::size_t directive_count = 4;
 
 /// Initialisation, kill and death pact: stop. Others: restart.
 [[nodiscard]] directive default_decider(const failure_cause& why) noexcept;
+/// Kill and death pact: stop. Others, failures to begin among them: restart.
+[[nodiscard]] directive retrying_decider(const failure_cause& why) noexcept;
 /// Everything: stop.
 [[nodiscard]] directive stopping_decider(const failure_cause& why) noexcept;
 
@@ -51,6 +57,14 @@ struct supervisor_strategy {
     std::optional<duration> within = {};
     // Must not throw towards us: it is called through a thunk of the user's (see supervision()).
     directive (*decider)(const failure_cause& why) = &default_decider;
+    backoff_options backoff = {};  // SV-4; off unless it says otherwise
+
+    /// What the decider says. PK-TYP-7: a back-off is for those that fail to begin, too, so that
+    /// with one the retrying decider stands for the default one.
+    [[nodiscard]] directive decide(const failure_cause& why) const {
+        return backoff.is_on() && decider == &default_decider ? retrying_decider(why)
+                                                              : decider(why);
+    }
 };
 
 /// How often one child was restarted; its parent's.

@@ -157,6 +157,9 @@ public:
         first_.order().deadline_added(w != nullptr && w->dispatcher_number_ == 0 ? &w->lanes_
                                                                                  : nullptr);
     }
+    /// Sends an envelope that a handler kept, as it is: payload, sender and deadline. What cannot
+    /// be delivered becomes a dead letter. `to` is an actor of this system. Any thread.
+    void forward(mailbox_index to, envelope& e) noexcept;
     /// Disposes of an envelope that a handler kept. Any thread.
     void dispose_kept(envelope& e) noexcept { dispose(own_worker(), e); }
     /// What the layer above is known by; see options.

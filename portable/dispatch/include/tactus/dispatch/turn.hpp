@@ -24,10 +24,22 @@ public:
     [[nodiscard]] worker& on() const noexcept { return worker_; }
     /// The envelope of the message being handled belongs to who calls this: it is disposed of by
     /// actor_scheduler::dispose_kept, and the handler returns handled::kept(), or a failure.
-    void keep() noexcept { keeps_ = true; }
-    [[nodiscard]] bool keeps() const noexcept { return keeps_; }
-    /// Of a message that a handler handles within its turn: what it keeps is that one.
-    [[nodiscard]] bool take_keeps() noexcept { return std::exchange(keeps_, false); }
+    void keep() noexcept { keeps_ = keeping::own; }
+    /// It goes on to another actor of this system, as it is, when it was handled here. The handler
+    /// returns handled::kept(), or a failure.
+    void forward(mailbox_index to) noexcept {
+        keeps_ = keeping::forward;
+        forward_to_ = to;
+    }
+    [[nodiscard]] bool keeps() const noexcept { return keeps_ != keeping::none; }
+    /// Of a message that a handler handles within its turn: what it keeps, or forwards, is that
+    /// one. False: it is still the caller's.
+    [[nodiscard]] bool take_keeps(envelope& e) noexcept {
+        const keeping how = std::exchange(keeps_, keeping::none);
+        if (how == keeping::forward)
+            worker_.system().forward(forward_to_, e);
+        return how != keeping::none;
+    }
     void set_sender(mailbox_index who) noexcept { sender_ = who; }
     /// The envelope of the message being handled, for types that ask for it.
     [[nodiscard]] envelope* current_message() const noexcept { return message_; }
@@ -71,8 +83,12 @@ private:
     worker& worker_;
     slot& slot_;
     mailbox_index sender_;
-    bool suspended_ = false;  // suspend() was called, since the invoker last looked
-    bool keeps_ = false;      // keep() was called for the message being handled
+    enum class keeping : std::uint8_t { none, own, forward };
+    bool suspended_ = false;         // suspend() was called, since the invoker last looked
+    keeping keeps_ = keeping::none;  // of the message being handled
+    union {
+        mailbox_index forward_to_;  // keeping::forward: where it goes; a run begins without it
+    };
     envelope* message_ = nullptr;
     std::optional<instant> now_;
 };

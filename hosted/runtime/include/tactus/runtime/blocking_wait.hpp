@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocking wait: a thread outside waits for what a task would co_await; see wait_awaiter.hpp.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include <tactus/actor/wait_awaiter.hpp>
+
+namespace tactus::inline v0::detail {
+
+class thread_waker final : public waker {
+public:
+    void wake() noexcept override {
+        // Who waits may go on, and this be gone, as soon as it sees it.
+        const std::shared_ptr<place> to = place_;
+        {
+            const std::lock_guard held(to->mutex);
+            to->woken = true;
+        }
+        to->changed.notify_one();
+    }
+    /// True: it was woken within the time.
+    bool wait(std::chrono::nanoseconds limit) {
+        std::unique_lock held(place_->mutex);
+        return place_->changed.wait_for(held, limit, [this] { return place_->woken; });
+    }
+    void wait() {
+        std::unique_lock held(place_->mutex);
+        place_->changed.wait(held, [this] { return place_->woken; });
+    }
+
+private:
+    struct place {
+        std::mutex mutex;
+        std::condition_variable changed;
+        bool woken = false;
+    };
+    const std::shared_ptr<place> place_ = std::make_shared<place>();
+};
+
+/// `otherwise` when nothing came within the time, not even the source's own timeout.
+template <wait_source Source>
+typename Source::result wait_here(typename Source::request&& what, std::chrono::nanoseconds limit,
+                                  typename Source::result otherwise) {
+    thread_waker woken;
+    Source source(std::move(what), woken, {});
+    if (source.start() && !woken.wait(limit)) {
+        if (source.give_up())
+            return otherwise;
+        woken.wait();  // somebody is about to
+    }
+    return source.take();
+}
+
+}  // namespace tactus::inline v0::detail
