@@ -79,7 +79,7 @@ void gate::run(envelope& e) {
         t.set_sender(m.sender.read());
         const handled result = inner_.receive(t, place, m);
         open_ = false;
-        if (!t.take_keeps())
+        if (!t.take_keeps(m))
             in_.dispose(m);
         return result.what() == handled::kind::kept ? handled::ok() : result;
     });

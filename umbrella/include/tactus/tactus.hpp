@@ -13,11 +13,14 @@
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/actor_ref.hpp>
+#include <tactus/actor/actor_selection.hpp>
 #include <tactus/actor/actor_timers.hpp>
 #include <tactus/actor/actor_type.hpp>
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/ask.hpp>
 #include <tactus/actor/ask_source.hpp>
+#include <tactus/actor/backoff.hpp>
+#include <tactus/actor/backoff_supervisor.hpp>
 #include <tactus/actor/behavior.hpp>
 #include <tactus/actor/cancel_context.hpp>
 #include <tactus/actor/cell.hpp>
@@ -32,6 +35,7 @@
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/event_type.hpp>
 #include <tactus/actor/failure_cause.hpp>
+#include <tactus/actor/graceful_stop_source.hpp>
 #include <tactus/actor/held_message.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
@@ -39,6 +43,7 @@
 #include <tactus/actor/one_shot_signal.hpp>
 #include <tactus/actor/props.hpp>
 #include <tactus/actor/protocol_context.hpp>
+#include <tactus/actor/resolve_source.hpp>
 #include <tactus/actor/retry.hpp>
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/supervision.hpp>
@@ -137,6 +142,7 @@
 #include <tactus/runtime/ask_error.hpp>
 #include <tactus/runtime/ask_future.hpp>
 #include <tactus/runtime/blocking_section.hpp>
+#include <tactus/runtime/blocking_wait.hpp>
 #include <tactus/runtime/calling_thread.hpp>
 #include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/dispatcher_threads.hpp>
