@@ -15,7 +15,6 @@
 #include <tactus/dispatch/sent.hpp>
 #include <tactus/dispatch/spawn_options.hpp>
 #include <tactus/mailbox/mailbox_block.hpp>
-#include <tactus/runtime/ask_error.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/shutdown_phases.hpp>
 #include <tactus/runtime/shutdown_task.hpp>
@@ -45,7 +44,6 @@ int main() {
     print<spawn_error::kind>("spawn_error::kind", spawn_error_count, &name_of);
     print<name_fault>("name_fault", name_fault_count, &name_of);
     print<ask_fault>("ask_fault", ask_fault_count, &name_of);
-    print<ask_error::kind>("ask_error::kind", ask_error_count, &name_of);
     print<failure_kind>("failure_kind", failure_kind_count, &name_of);
     print<cancel_kind>("cancel_kind", cancel_kind_count, &name_of);
     print<prepended>("prepended", prepended_count, &name_of);

@@ -15,30 +15,12 @@ import re
 import subprocess
 import sys
 
-ENUMERATIONS = {
-    "sent": "portable/dispatch/include/tactus/dispatch/sent.hpp",
-    "dead_letter_cause": "portable/dispatch/include/tactus/dispatch/events.hpp",
-    "spawn_error::kind": "portable/dispatch/include/tactus/dispatch/spawn_options.hpp",
-    "name_fault": "portable/actor/include/tactus/actor/actor_name.hpp",
-    "ask_fault": "portable/actor/include/tactus/actor/ask_source.hpp",
-    "ask_error::kind": "hosted/runtime/include/tactus/runtime/ask_error.hpp",
-    "failure_kind": "portable/actor/include/tactus/actor/failure_cause.hpp",
-    "cancel_kind": "portable/actor/include/tactus/actor/cancel_context.hpp",
-    "prepended": "portable/mailbox/include/tactus/mailbox/mailbox_block.hpp",
-    "event_error": "portable/actor/include/tactus/actor/event_stream.hpp",
-    "user_code": "portable/dispatch/include/tactus/dispatch/events.hpp",
-    "resolve_error::kind": "portable/dispatch/include/tactus/dispatch/resolve_error.hpp",
-    "dispatcher_error::kind": "hosted/runtime/include/tactus/runtime/dispatchers.hpp",
-    "shutdown_error::kind": "hosted/runtime/include/tactus/runtime/shutdown_phases.hpp",
-    "shutdown_task_state": "hosted/runtime/include/tactus/runtime/shutdown_task.hpp",
-    "timer_errc": "portable/time/include/tactus/time/timer_error.hpp",
-    "tick_state": "portable/time/include/tactus/time/tick_source.hpp",
-}
-EVENTS = {
-    "kernel_events": "portable/dispatch/include/tactus/dispatch/events.hpp",
-    "world_events": "portable/actor/include/tactus/actor/actor_world.hpp",
-    "dispatcher_events": "portable/dispatch/include/tactus/dispatch/lent_workers.hpp",
-}
+ENUMERATIONS = [
+    "sent", "dead_letter_cause", "spawn_error::kind", "name_fault", "ask_fault", "failure_kind",
+    "cancel_kind", "prepended", "event_error", "user_code", "resolve_error::kind", "dispatcher_error::kind",
+    "shutdown_error::kind", "shutdown_task_state", "timer_errc", "tick_state",
+]
+EVENTS = ["kernel_events", "world_events", "dispatcher_events"]
 # Names that C++ keeps for itself: the enumerator has another than the code says.
 SAID_OTHERWISE = {"explicit_request": "explicit"}
 # Where a class has its checks' name in another file than its functions, and the files are not of one name.
@@ -52,20 +34,25 @@ def without_comments(text):
 
 
 def enumerators(text, name):
-    """Of `name`, or of `scope::name`."""
+    """Of `name`, or of `scope::name`; none: it is not declared here."""
     text = without_comments(text)
     if "::" in name:
         scope, name = name.split("::")
-        text = text[re.search(rf"\b(?:struct|class) {scope}\b[^;{{]*{{", text).end():]
-    body = re.search(rf"\benum class {name}\b[^{{;]*{{(.*?)}}", text, re.S)[1]
+        begin = re.search(rf"\b(?:struct|class) {scope}\b[^;{{]*{{", text)
+        text = text[begin.end():] if begin else ""
+    found = re.search(rf"\benum class {name}\b[^{{;]*{{(.*?)}}", text, re.S)
+    if not found:
+        return set()
+    body = found[1]
     names = {part.split("=")[0].strip() for part in body.split(",") if part.strip()}
     return {SAID_OTHERWISE.get(name, name) for name in names}
 
 
 def event_names(text, name):
     text = without_comments(text)
-    begin = re.search(rf"\bclass {name}\b[^;{{]*{{", text).end()
-    return set(re.findall(r"virtual void (\w+)\(", text[begin:text.index("\n};", begin)]))
+    found = re.search(rf"\bclass {name}\b[^;{{]*{{", text)
+    body = text[found.end():text.index("\n};", found.end())] if found else ""
+    return set(re.findall(r"virtual void (\w+)\(", body))
 
 
 def sources(root, *folders):
@@ -132,10 +119,15 @@ def in_text(text, begin, at):
 
 def of_sources(root):
     """What the page has to have: {group: names}."""
-    def read(path):
-        return open(os.path.join(root, path), encoding="utf-8").read()
-    wanted = {name: enumerators(read(path), name) for name, path in ENUMERATIONS.items()}
-    wanted |= {name: event_names(read(path), name) for name, path in EVENTS.items()}
+    headers = [text for path, text in sources(root, "portable", "hosted") if "/include/" in path]
+    def declared(how, name):
+        """Which header has it is its own affair, as long as it is one."""
+        found = [names for names in (how(text, name) for text in headers if name.split("::")[0] in text) if names]
+        if len(found) != 1:
+            raise SystemExit(f"{name} is declared in {len(found)} headers")
+        return found[0]
+    wanted = {name: declared(enumerators, name) for name in ENUMERATIONS}
+    wanted |= {name: declared(event_names, name) for name in EVENTS}
     wanted["check"] = check_ids(sources(root, "portable", "hosted"))
     wanted["failure"] = failure_texts(sources(root, "portable/actor", "portable/dispatch", "hosted/runtime"))
     wanted["static_assert"] = assertion_texts(sources(root, "portable/actor/include"))
