@@ -351,6 +351,11 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     const bool first =
         !had_instance && x->cause && x->cause->kind() == failure_kind::initialization;
     const cause_ref why = x->cause;
+    // Children are in the order they were spawned: those after this one are the new instance's.
+    const slot* last_survivor = nullptr;
+    children_of before(kernel_->slots(), s.c);
+    while (const slot* child = before.next())
+        last_survivor = child;
     const handled made =
         create(s, first ? failure_kind::initialization : failure_kind::post_restart);
     if (!made.is_ok()) {
@@ -361,8 +366,11 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     }
     // PK-SUP-10: children that survived are restarted, too.
     children_of all(kernel_->slots(), s.c);
-    while (slot* child = all.next()) {
-        (void)send_recreate(kernel_->slots().index_of(*child), why);
+    while (last_survivor != nullptr) {
+        slot& child = *all.next();
+        (void)send_recreate(kernel_->slots().index_of(child), why);
+        if (&child == last_survivor)
+            break;
     }
     end_failure(s);
     // PK-SUP-14: what was set before the failure still is.

@@ -86,6 +86,24 @@ TEST(coroutine_handlers, AC_2_a_reentrant_actor_handles_others_meanwhile) {
     journal().clear();
 }
 
+// AC-2: one that says it is not reentrant is none.
+TEST(coroutine_handlers, AC_2_reentrant_may_be_said_to_be_false) {
+    class plain_carrier : public carrier {
+    public:
+        static constexpr bool reentrant = false;
+    };
+    world_rig rig;
+    const auto c = rig.spawn<plain_carrier>("c");
+    c.tell(parcel(1));
+    c.tell(77);
+    rig.run();
+    EXPECT_TRUE(journal().is({1}));
+    rig.pass(12);
+    EXPECT_TRUE(journal().is({11, 1'001, 77}));
+    rig.end();
+    journal().clear();
+}
+
 // AC-2, SV-3: an exception after a wait is a failure as any other; what waits goes on afterwards.
 TEST(coroutine_handlers, AC_2_a_failure_after_a_wait) {
     world_rig rig;

@@ -199,7 +199,12 @@ struct actor_table {
         else
             return guard(c, handle);
     }
-    static constexpr bool reentrant = requires { A::reentrant; };
+    static constexpr bool reentrant = [] {
+        if constexpr (requires { A::reentrant; })
+            return bool{A::reentrant};
+        else
+            return false;
+    }();
 
     /// AC-2: runs a coroutine until it waits; the message is its, and others wait, unless the actor
     /// is reentrant.
