@@ -34,8 +34,10 @@ bool ask_source<R, Make>::start() noexcept {
     actor_world& world = *what_.world;
     if (what_.timeout <= duration::zero())
         return refused(ask_fault::invalid_timeout);
+    if (world.timers() == nullptr)
+        return refused(ask_fault::no_room);
     share_ = detail::reply_share<R>::make(world.memory(), to_wake_);
-    if (share_ == nullptr || world.timers() == nullptr)
+    if (share_ == nullptr)
         return refused(ask_fault::no_room);
     actor_world::spawn_request wanted{.type = &actor_type_of<detail::reply_actor<R>>()};
     wanted.maker =
@@ -66,9 +68,14 @@ bool ask_source<R, Make>::start() noexcept {
         }
         return true;
     }
-    return refused(how == sent::recipient_terminated || how == sent::no_system
-                       ? ask_fault::target_terminated
-                       : ask_fault::refused);
+    const ask_fault why = how == sent::recipient_terminated || how == sent::no_system
+                              ? ask_fault::target_terminated
+                              : ask_fault::refused;
+    if (share_->give_up())
+        return refused(why);
+    // The time was over first: the wake is on its way, and finds this.
+    fault_ = why;
+    return true;
 }
 
 /// From within an actor's coroutine.
