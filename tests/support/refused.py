@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a command that must fail, and for the reason that is expected.
 
-usage: refused.py [--status N] --saying TEXT [--saying TEXT ...] command ...
+usage: refused.py [--status N] [--first-error TEXT] --saying TEXT [--saying TEXT ...] command ...
 
 Passes when the command fails, with the status if one is given, and its output has one of the texts (compilers differ
-in their words). Line breaks and indents count as one blank, since CMake wraps its messages.
+in their words). Line breaks and indents count as one blank, since CMake wraps its messages. With --first-error the
+first line that says "error:" has that text: what a list of errors shows of it.
 """
 import os
 import subprocess
@@ -13,8 +14,12 @@ import sys
 arguments = sys.argv[1:]
 texts = []
 status = None
+first = None
 if arguments and arguments[0] == "--status":
     status = int(arguments[1])
+    arguments = arguments[2:]
+if arguments and arguments[0] == "--first-error":
+    first = arguments[1]
     arguments = arguments[2:]
 while arguments and arguments[0] == "--saying":
     texts.append(arguments[1])
@@ -31,4 +36,7 @@ if status is not None and done.returncode != status:
     sys.exit(f"refused with status {done.returncode}, expected was {status}:\n{done.stdout}")
 if not any(text in said for text in texts):
     sys.exit(f"refused, but not for the expected reason {texts}:\n{done.stdout}")
+errors = [line for line in done.stdout.splitlines() if "error:" in line]
+if first is not None and (not errors or first not in errors[0]):
+    sys.exit(f"refused, but the first error does not say {first!r}:\n{done.stdout}")
 print("refused as expected:", next(text for text in texts if text in said))

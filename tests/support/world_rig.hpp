@@ -40,6 +40,8 @@ struct noted_world final : tactus::world_events {
         if (const int* n = message.get_if<int>(); n != nullptr && dead_letters < 16)
             dead_numbers[dead_letters] = *n;
         ++dead_letters;
+        if (on_dead_letter != nullptr)
+            on_dead_letter(message);
     }
     void guardian_failed(const tactus::failure_cause&) noexcept override { ++guardian_failures; }
     void world_ended() noexcept override { ++ended; }
@@ -50,6 +52,7 @@ struct noted_world final : tactus::world_events {
     std::uint32_t unhandled_count = 0;
     std::uint32_t dead_letters = 0;
     int dead_numbers[16] = {};  // of those that are numbers
+    void (*on_dead_letter)(tactus::envelope& message) noexcept = nullptr;
     std::uint32_t guardian_failures = 0;
     std::uint32_t ended = 0;
 };

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: a tree of actors that spawn, fail, stop, watch and are restarted at random, on all workers:
-// every instance and message that was made is ended, and everybody is gone at the end (AC-11, SV-2,
-// UP-2).
+// Goal: a tree of actors that spawn, fail, stop, watch, stash, ask, set timers and are restarted at
+// random, on all workers: every instance and message that was made is ended, and everybody is gone
+// at the end (AC-11, SV-2, UP-2, ST-1, TM-1, AS-1).
+//
+// The seed is printed; TACTUS_STRESS_SEED sets it, TACTUS_STRESS_SECONDS how long it takes.
 #include <tactus/runtime/actor_system.hpp>
+
+#include <tactus/actor/ask.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <stdexcept>
 #include <thread>
 
@@ -23,6 +29,10 @@ std::atomic<std::int64_t> instances{0};
 std::atomic<std::int64_t> messages{0};
 std::atomic<std::uint64_t> handled_count{0};
 std::atomic<std::uint64_t> failures{0};
+std::atomic<std::uint64_t> stashed{0};
+std::atomic<std::uint64_t> timed{0};
+std::atomic<std::uint64_t> answered{0};
+std::uint64_t seed = 0;
 
 struct counted {
     counted() { messages.fetch_add(1, std::memory_order_relaxed); }
@@ -36,8 +46,20 @@ struct command {
     int depth;
     counted tag = {};
 };
+struct tick {
+    counted tag = {};
+};
+struct question {
+    actor_ref<int> reply_to;
+    counted tag = {};
+};
+struct answer {
+    bool came;
+    counted tag = {};
+};
 
 std::uint64_t mixed(std::uint64_t x) {
+    x += seed;
     x ^= x >> 33U;
     x *= 0xff51'afd7'ed55'8ccdULL;
     x ^= x >> 33U;
@@ -45,7 +67,7 @@ std::uint64_t mixed(std::uint64_t x) {
     return x ^ (x >> 33U);
 }
 
-class node : public actor<command> {
+class node : public actor<command, tick, question, answer>, public with_stash<8> {
 public:
     explicit node(int depth) : depth_(depth) {
         instances.fetch_add(1, std::memory_order_relaxed);
@@ -59,17 +81,17 @@ public:
     node& operator=(const node&) = delete;
     ~node() { instances.fetch_sub(1, std::memory_order_relaxed); }
 
-    void on(const command& m) {
+    std::expected<void, failure> on(const command& m) {
         handled_count.fetch_add(1, std::memory_order_relaxed);
         const std::uint64_t r = mixed(m.random);
-        switch (r % 10) {
+        switch (r % 15) {
         case 0:
             failures.fetch_add(1, std::memory_order_relaxed);
             throw std::runtime_error("told to");
         case 1:
             if (depth_ > 0)
                 context().stop();
-            return;
+            return {};
         case 2:
         case 3:
         case 4:
@@ -89,12 +111,44 @@ public:
             if (m.depth % 7 == 0)
                 self().any().tell(tactus::kill{});
             break;
+        case 7:
+            stashed.fetch_add(1, std::memory_order_relaxed);
+            return context().stash();  // a failure when it is full
+        case 8:
+            context().unstash_all();
+            break;
+        case 9:
+            (void)context().start_single_timer(static_cast<int>(r % 3), tick{}, some_time(r));
+            break;
+        case 10:
+            (void)context().start_timer_at_fixed_rate(3, tick{}, some_time(r));
+            break;
+        case 11:
+            context().set_receive_timeout(some_time(r));
+            break;
+        case 12:
+            context().ask<int>(
+                last_[mixed(r) % 4], [](actor_ref<int> me) { return question{me}; }, some_time(r),
+                [](const std::expected<int, ask_fault>& said) { return answer{said.has_value()}; });
+            break;
         default:
             break;
         }
         if (m.depth > 0)
             last_[mixed(r + 1) % 4].tell(command{r, m.depth - 1});
+        return {};
     }
+    void on(const tick&) {
+        if (mixed(timed.fetch_add(1, std::memory_order_relaxed)) % 50 == 0)
+            throw std::runtime_error("late");
+    }
+    void on(const question& q) {
+        q.reply_to.tell(1);
+        if (mixed(answered.load(std::memory_order_relaxed)) % 40 == 0)
+            q.reply_to.tell(2);
+    }
+    void on(const answer& a) { answered.fetch_add(a.came ? 1 : 0, std::memory_order_relaxed); }
+    void on(const receive_timeout&) { context().cancel_receive_timeout(); }
     void on(const terminated& t) {
         if (mixed(t.who.index().slot) % 5 == 0)
             throw std::runtime_error("grief");
@@ -125,21 +179,28 @@ public:
     }
 
 private:
+    [[nodiscard]] static duration some_time(std::uint64_t r) {
+        return duration::from_us(static_cast<std::int64_t>(mixed(r) % 3'000) + 1);
+    }
+
     int depth_;
-    actor_ref<command> last_[4];
+    reference last_[4];
 };
 
 }  // namespace
 
-// SV-2, AC-11, UP-2
+// SV-2, AC-11, UP-2, ST-1, TM-1, AS-1
 TEST(actor_tree_stress, SV_2_everybody_who_came_is_gone_at_the_end) {
     const char* given = std::getenv("TACTUS_STRESS_SECONDS");
     const auto length =
-        std::chrono::milliseconds(given != nullptr ? std::atoi(given) * 1'000 : 700);
+        std::chrono::milliseconds(given != nullptr ? std::atoi(given) * 1'000 : 2'000);
+    const char* given_seed = std::getenv("TACTUS_STRESS_SEED");
+    seed = given_seed != nullptr ? std::strtoull(given_seed, nullptr, 0) : std::random_device{}();
+    std::printf("TACTUS_STRESS_SEED=%llu\n", static_cast<unsigned long long>(seed));
     instances = 0;
     messages = 0;
     {
-        actor_system system("stress", {.dispatcher = {.workers = 2}});
+        actor_system system("stress", {.dispatcher = {.workers = 2}, .log_level = log_level::off});
         const auto end = std::chrono::steady_clock::now() + length;
         std::thread senders[2];
         for (int s = 0; s < 2; ++s)
@@ -165,4 +226,7 @@ TEST(actor_tree_stress, SV_2_everybody_who_came_is_gone_at_the_end) {
     EXPECT_EQ(messages.load(), 0);
     EXPECT_GT(handled_count.load(), 1'000u);
     EXPECT_GT(failures.load(), 10u);
+    EXPECT_GT(stashed.load(), 10u);
+    EXPECT_GT(timed.load(), 10u);
+    EXPECT_GT(answered.load(), 0u);
 }

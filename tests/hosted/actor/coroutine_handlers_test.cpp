@@ -52,6 +52,10 @@ class busy_carrier : public carrier {
 public:
     static constexpr bool reentrant = true;
 };
+class plain_carrier : public carrier {
+public:
+    static constexpr bool reentrant = false;
+};
 
 }  // namespace
 
@@ -82,6 +86,20 @@ TEST(coroutine_handlers, AC_2_a_reentrant_actor_handles_others_meanwhile) {
     EXPECT_TRUE(journal().is({1, 77, 2}));
     rig.pass(12);
     EXPECT_TRUE(journal().is({11, 1'001, 12, 1'002}));
+    rig.end();
+    journal().clear();
+}
+
+// AC-2: one that says it is not reentrant is none.
+TEST(coroutine_handlers, AC_2_reentrant_may_be_said_to_be_false) {
+    world_rig rig;
+    const auto c = rig.spawn<plain_carrier>("c");
+    c.tell(parcel(1));
+    c.tell(77);
+    rig.run();
+    EXPECT_TRUE(journal().is({1}));
+    rig.pass(12);
+    EXPECT_TRUE(journal().is({11, 1'001, 77}));
     rig.end();
     journal().clear();
 }
@@ -232,5 +250,43 @@ TEST(coroutine_handlers, AS_1_a_question_ends_with_who_asked) {
     late_one.tell(5);
     rig.run();
     EXPECT_TRUE(journal().is({}));
+    rig.end();
+}
+
+namespace {
+
+world_rig* hasty_rig = nullptr;
+
+/// Its time is over while it makes the question, and who it asks has ended.
+class hasty : public actor<any_ref> {
+public:
+    task<> on(any_ref target) {
+        const auto said = co_await context().ask<int>(
+            target,
+            [](actor_ref<int>) {
+                hasty_rig->time.advance(ms(5));
+                hasty_rig->timing.service()->run_due(hasty_rig->time.now());
+                return 1;
+            },
+            ms(1));
+        journal().add(said ? 0 : static_cast<std::int32_t>(said.error()));
+    }
+};
+
+}  // namespace
+
+// AS-1: the time is over before the question is refused: one end, and one wake.
+TEST(coroutine_handlers, AS_1_a_question_that_is_late_and_refused) {
+    world_rig rig;
+    hasty_rig = &rig;
+    const auto gone = rig.spawn<carrier>("gone");
+    const auto h = rig.spawn<hasty>("h");
+    rig.run();
+    (void)rig.world.stop(gone.index());
+    rig.run();
+    journal().clear();
+    h.tell(any_ref(gone));
+    rig.run();
+    EXPECT_TRUE(journal().is({static_cast<std::int32_t>(ask_fault::target_terminated)}));
     rig.end();
 }

@@ -85,6 +85,16 @@ private:
     std::shared_ptr<reply_place<R>> to_;
 };
 
+/// Ends the box of a question that got no reply, be it that making the message threw.
+struct unanswered_box {
+    actor_world& world;
+    mailbox_index box;  // names nothing: it was answered, and ends by itself
+    ~unanswered_box() {
+        if (box.valid())
+            (void)world.stop(box);
+    }
+};
+
 /// Tells a task of the shutdown that an actor has ended.
 class end_watch : public actor<> {
 public:
@@ -190,20 +200,17 @@ public:
         const auto box = world().spawn_orphan(*r);
         if (!box)
             return failed(ask_error::kind::no_room);
+        detail::unanswered_box unanswered{*world_, *box};
         const auto sent_it = target.try_tell(std::forward<Make>(make)(actor_ref<R>(any_ref(*box))));
-        if (!sent_it) {
-            (void)world().stop(*box);
+        if (!sent_it)
             return failed(sent_it.error().why == sent::recipient_terminated ||
                                   sent_it.error().why == sent::no_system
                               ? ask_error::kind::target_terminated
                               : ask_error::kind::refused);
-        }
         std::unique_lock held(place->mutex);
-        if (!place->arrived.wait_for(held, timeout, [&] { return place->reply.has_value(); })) {
-            held.unlock();
-            (void)world().stop(*box);  // a late reply is a dead letter
-            return failed(ask_error::kind::timeout);
-        }
+        if (!place->arrived.wait_for(held, timeout, [&] { return place->reply.has_value(); }))
+            return failed(ask_error::kind::timeout);  // a late reply is a dead letter
+        unanswered.box = {};
         return std::move(*place->reply);
     }
 

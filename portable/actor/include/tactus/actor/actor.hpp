@@ -90,17 +90,24 @@ private:
 
 namespace detail {
 
-/// Stated by name: the compiler's first line says which actor, and which message.
+// What the compiler's first error names; see requirement.
+template <class A, class M>
+struct actor_has_no_public_handler_on;
+template <class A>
+struct actor_destructor_throws;
+
 template <class A, class M>
 struct handler_for {
-    static_assert(
-        requires(A& a, M& m) { a.on(std::move(m)); } || requires(A& a, M& m) { a.on(m); },
-        "the actor has no public handler `on` for a message of its protocol");
+    static constexpr bool there =
+        requires(A& a, M& m) { a.on(std::move(m)); } || requires(A& a, M& m) { a.on(m); };
+    static_assert(requirement<there, actor_has_no_public_handler_on<A, M>>::met,
+                  "the actor has no public handler `on` for a message of its protocol");
     static constexpr bool found = true;
 };
 template <class A>
 struct actor_requirements {
-    static_assert(std::is_nothrow_destructible_v<A>, "an actor's destructor does not throw");
+    static_assert(requirement<std::is_nothrow_destructible_v<A>, actor_destructor_throws<A>>::met,
+                  "an actor's destructor does not throw");
     static constexpr bool met = true;
 };
 
@@ -193,7 +200,12 @@ struct actor_table {
         else
             return guard(c, handle);
     }
-    static constexpr bool reentrant = requires { A::reentrant; };
+    static constexpr bool reentrant = [] {
+        if constexpr (requires { A::reentrant; })
+            return bool{A::reentrant};
+        else
+            return false;
+    }();
 
     /// AC-2: runs a coroutine until it waits; the message is its, and others wait, unless the actor
     /// is reentrant.

@@ -68,18 +68,44 @@ concept sendable =
     same_count<std::remove_cvref_t<M>, Ms...> == 1 ||
     (same_count<std::remove_cvref_t<M>, Ms...> == 0 && convertible_count<M, Ms...> == 1);
 
-/// Stated by name, so that the first line of the compiler's message says which type it is about.
+/// A requirement that is not met names its fault in the compiler's first error: a type that is
+/// declared and never defined, of the types it is about. (g++ does not name them for the
+/// static_assert that follows, which says it in words.)
+template <bool Met, class Fault>
+struct requirement {
+    static constexpr bool met = true;
+};
+template <class Fault>
+struct requirement<false, Fault> {
+    static_assert(sizeof(Fault) != 0);
+    static constexpr bool met = false;
+};
+template <class M>
+struct message_is_no_object;
+template <class M>
+struct message_destructor_throws;
+template <class M>
+struct message_cannot_be_moved;
+template <class M, class... Ms>
+struct message_not_taken;
+
 template <class M>
 struct message_requirements {
-    static_assert(std::is_object_v<M> && !std::is_const_v<M> && !std::is_array_v<M>,
+    static_assert(requirement < std::is_object_v<M> && !std::is_const_v<M> && !std::is_array_v<M>,
+                  message_is_no_object < M >> ::met,
                   "a message is an object, no reference, array or const type");
-    static_assert(std::move_constructible<M>, "a message can be moved");
-    static_assert(std::is_nothrow_destructible_v<M>, "a message's destructor does not throw");
+    // AC-12: before moving, which a destructor that throws rules out for std::move_constructible.
+    static_assert(requirement<std::is_nothrow_destructible_v<M>, message_destructor_throws<M>>::met,
+                  "a message's destructor does not throw");
+    static_assert(requirement<std::is_move_constructible_v<M>, message_cannot_be_moved<M>>::met,
+                  "a message can be moved");
     static constexpr bool met = true;
 };
 template <class M, class... Ms>
 struct message_not_in_protocol {
-    static_assert(sendable<M, Ms...>, "the actor does not take this message");
+    static_assert(
+        requirement<sendable<M, Ms...>, message_not_taken<std::remove_cvref_t<M>, Ms...>>::met,
+        "the actor does not take this message");
     static constexpr bool met = true;
 };
 

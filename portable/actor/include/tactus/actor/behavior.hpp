@@ -61,6 +61,10 @@ private:
 
 namespace detail {
 
+/// What the compiler's first error names; see requirement.
+template <class M>
+struct behavior_has_no_function_for;
+
 template <class... Fs>
 struct overloaded : Fs... {
     using Fs::operator()...;
@@ -131,8 +135,11 @@ public:
                  (!std::is_same_v<std::remove_cvref_t<Fs>, unhandled_type> && ...))
     explicit behavior(Fs... fs) : table_(&table_of<detail::overloaded<Fs...>>) {
         using handlers = detail::overloaded<Fs...>;
-        static_assert((std::invocable<handlers&, behavior_context<Ms...>&, const Ms&> && ...),
-                      "a behavior has a function (auto& context, const M&) for each message");
+        static_assert(
+            (detail::requirement<std::invocable<handlers&, behavior_context<Ms...>&, const Ms&>,
+                                 detail::behavior_has_no_function_for<Ms>>::met &&
+             ...),
+            "a behavior has a function (auto& context, const M&) for each message");
         static_assert((std::copy_constructible<Fs> && ...),
                       "functions of a behavior can be copied: a restart begins with a copy");
         static_assert(sizeof(handlers) <= room && alignof(handlers) <= alignof(std::max_align_t),

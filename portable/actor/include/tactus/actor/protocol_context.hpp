@@ -34,10 +34,13 @@ enum class become_mode : std::uint8_t {
 
 namespace detail {
 
-/// Stated by name, for the compiler's first line.
+/// What the compiler's first error names; see requirement.
+template <class M, class... Ms>
+struct adapter_makes_foreign_message;
 template <class M, class... Ms>
 struct adapted_message {
-    static_assert(same_count<M, Ms...> == 1, "an adapter makes a message of the actor's protocol");
+    static_assert(requirement < same_count<M, Ms...> == 1, adapter_makes_foreign_message < M,
+                  Ms... >> ::met, "an adapter makes a message of the actor's protocol");
     static constexpr bool met = true;
 };
 
