@@ -51,6 +51,10 @@ struct family {
             ++resumed;
         if ((told & cell::wants_held) != 0)
             model::require(reason.read() == 5);
+        if (waits_for_time && (told & cell::backs_off) == 0) {
+            model::require(time.read() == 7);
+            waits_for_time = false;
+        }
         if ((told & cell::told_reports) == 0)
             return;
         tactus::registry& slots = rig.system.slots();
@@ -70,6 +74,8 @@ struct family {
     }
     scheduler_rig& rig;
     port::plain<unsigned> reason{0};  // why it is to be held
+    port::plain<unsigned> time{0};    // what who ends the wait did before
+    bool waits_for_time = false;
     unsigned failed = 0;
     unsigned ended = 0;
     unsigned resumed = 0;
@@ -134,6 +140,27 @@ TACTUS_MODEL_TEST(cell, SQ3_told_by_two_while_it_looks, scenario::preempted(2)) 
     }
     r.run_to_the_end();
     model::require(f.resumed == 1 && cell::of(place).is(cell::wants_held));
+}
+
+// SV-4: the wait for a restart is ended by a timer while its parent tells it something else: it
+// learns that it is over, and sees what was done before.
+TACTUS_MODEL_TEST(cell, SV4_a_wait_is_ended_while_it_looks, scenario::preempted(2)) {
+    scheduler_rig r({.workers = 1, .slots = 1});
+    family f(r);
+    slot& place = f.spawn({});
+    r.run_to_the_end();
+    cell::of(place).set(cell::backs_off);
+    f.waits_for_time = true;
+    {
+        model::thread timer([&] {
+            f.time.write(7);
+            cell::of(place).tell(r.system, place, 0, cell::backs_off);
+        });
+        model::thread parent([&] { cell::of(place).tell(r.system, place, cell::told_resume); });
+        r.run(0, 2);
+    }
+    r.run_to_the_end();
+    model::require(!f.waits_for_time && f.resumed == 1);
 }
 
 // A cause that two hold is freed once, after both have read it.

@@ -88,8 +88,9 @@ TEST(actor_selection, C_REF_6_absolute_paths) {
         EXPECT_TRUE(rig.at(path) == rig.b.any());
     EXPECT_TRUE(rig.at("/user").index() == rig.world.user_guardian());
     EXPECT_TRUE(rig.at("tactus://test").index() == rig.at("/").index());
-    for (const char* path : {"/user/x", "/user/a/b/c", "tactus://other/user/a", "/a", "tactus://",
-                             "tactus://tester/user/a", "tactus://test-1/user/a"})
+    for (const char* path :
+         {"/user/x", "/user/a/b/c", "tactus://other/user/a", "/a", "tactus://",
+          "tactus://tester/user/a", "tactus://testuser", "tactus://test-1/user/a"})
         EXPECT_FALSE(static_cast<bool>(rig.world.select(path)));
     rig.end();
 }
@@ -133,8 +134,7 @@ TEST(actor_selection, C_REF_6_patterns) {
     rig.end();
 }
 
-// C-REF-6, PK-DL-2, C-DL-1: nobody: a dead letter with its sender, suppressed if it is marked so;
-// who asks who it is, is answered.
+// C-REF-6: nobody: a dead letter; who asks who it is, is answered.
 TEST(actor_selection, C_REF_6_nobody_is_a_dead_letter) {
     stage rig;
     rig.world.select("/user/x").tell(5);
