@@ -320,4 +320,68 @@ TEST(conformance_life, C_TX_44_a_death_pact_may_restart) {
     EXPECT_EQ(take_told(), (words{"stop", "pong"}));
     EXPECT_EQ(rig.said.decision_count, 1u);
     rig.end();
+    EXPECT_EQ(take_told(), words{"stop"});
+}
+
+// C-TX-3, C-TX-4: a failure runs pre_restart once, the end post_stop once.
+TEST(conformance_life, C_TX_3_C_TX_4_hooks_run_once) {
+    world_rig rig;
+    strings by;
+    const auto p = rig.spawn<hooked_puppet>("p", &by);
+    p.tell(crash());
+    rig.run();
+    EXPECT_EQ(by.take(), (words{"start0", "before0", "after1"}));
+    p.tell(run_it{[](puppet& me) { me.ctx().stop(); }});
+    rig.run();
+    EXPECT_EQ(by.take(), words{"stop1"});
+    rig.end();
+}
+
+// C-TX-25: two restarts within half a second; the third failure ends it, unless it comes later.
+TEST(conformance_life, C_TX_25_a_limit_within_a_time) {
+    for (const int pause : {0, 550}) {
+        world_rig rig({.max_restarts = 2U, .within = ms(500)});
+        strings by;
+        const auto p = rig.spawn<hooked_puppet>("p", &by);
+        p.tell(crash());
+        p.tell(crash());
+        rig.run();
+        EXPECT_EQ(by.take(), (words{"start0", "before0", "after1", "before1", "after2"}));
+        rig.pass(pause);
+        p.tell(crash());
+        rig.run();
+        EXPECT_EQ(by.take(), pause == 0 ? words{"stop2"} : (words{"before2", "after3"}));
+        rig.end();
+    }
+}
+
+// C-TX-57: what was put aside and not handled when it ends is a dead letter.
+TEST(conformance_life, C_TX_57_the_end_while_messages_come_back) {
+    class keeping : public actor<int>, public with_stash<> {
+    public:
+        std::expected<void, failure> on(int v) {
+            if (v == 0) {
+                open_ = true;
+                context().unstash_all();
+                return {};
+            }
+            if (!open_)
+                return context().stash();
+            told.push_back(std::to_string(v));
+            context().stop();
+            return {};
+        }
+
+    private:
+        bool open_ = false;
+    };
+    world_rig rig;
+    const auto k = rig.spawn<keeping>("k");
+    for (const int v : {1, 2, 0})
+        k.tell(v);
+    rig.run();
+    EXPECT_EQ(take_told(), words{"1"});
+    EXPECT_EQ(rig.said.dead_letters, 1u);
+    EXPECT_EQ(rig.said.dead_numbers[0], 2);
+    rig.end();
 }
