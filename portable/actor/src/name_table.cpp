@@ -145,6 +145,14 @@ std::size_t name_table::matching(mailbox_index parent, std::string_view pattern,
     return count;
 }
 
+mailbox_index name_table::parent_of(mailbox_index child) noexcept {
+    const port::lock_guard held(mutex_);
+    const entry* e = children_[bucket_of(child)];
+    while (e != nullptr && e->child != child)
+        e = e->next_child;
+    return e != nullptr ? e->parent : mailbox_index{};
+}
+
 std::size_t name_table::name_of(mailbox_index child, char* to, mailbox_index& parent) noexcept {
     const port::lock_guard held(mutex_);
     for (entry* e = children_[bucket_of(child)]; e != nullptr; e = e->next_child) {

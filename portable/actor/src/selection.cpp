@@ -9,7 +9,6 @@
 #include <tactus/actor/actor_name.hpp>
 
 #include <cstring>
-#include <span>
 
 namespace tactus::inline v0 {
 namespace {
@@ -63,10 +62,9 @@ bool actor_world::enter_root(std::string_view& path) const noexcept {
 }
 
 mailbox_index actor_world::parent_of(mailbox_index who) noexcept {
-    char name[name_size_max];
-    mailbox_index parent;
-    if (who == root_ || names_.name_of(who, name, parent) != 0)
-        return who == root_ ? who : parent;
+    const mailbox_index named = who == root_ ? root_ : names_.parent_of(who);
+    if (named.valid())
+        return named;
     registry& slots = kernel_->slots();
     const slot* place = slots.find(who);
     const std::uint32_t above = place != nullptr ? place->tag.load(std::memory_order_relaxed) : 0;

@@ -4,6 +4,7 @@
 #include <tactus/actor/actor_selection.hpp>
 
 #include <tactus/actor/actor.hpp>
+#include <tactus/actor/text_buffer.hpp>
 
 #include "world_rig.hpp"
 
@@ -194,20 +195,16 @@ TEST(actor_selection, AC_7_who_has_no_name) {
     rig.b.tell("");
     rig.run();
     const any_ref child = node::last_child;
-    struct sink final : text_sink {
-        void write(std::string_view piece) noexcept override {
-            for (const char c : piece)
-                text[size++] = c;
-        }
-        char text[100];
-        std::size_t size = 0;
-    } path;
-    rig.world.write_path(child.index(), path);
-    EXPECT_TRUE(rig.at({path.text, path.size}) == child);
+    // As write_path says it.
+    text_buffer<40> path;
+    path.add("/user/a/b/$").add(child.index().slot_number()).add(".").add(child.index().generation);
+    EXPECT_TRUE(rig.at(path.view()) == child);
     EXPECT_TRUE(rig.world.select(child.index(), "../../bc").resolve() == rig.at("/user/a/bc"));
     // Under another parent, another life, nonsense: nobody.
-    path.text[path.size - 1] = 'x';
-    EXPECT_FALSE(static_cast<bool>(rig.world.select({path.text, path.size})));
+    EXPECT_FALSE(static_cast<bool>(rig.world.select(path.add("x").view())));
+    path.clear();
+    path.add("/user/a/$").add(child.index().slot_number()).add(".").add(child.index().generation);
+    EXPECT_FALSE(static_cast<bool>(rig.world.select(path.view())));
     for (const char* wrong : {"/user/$1", "/user/$", "/user/$.1", "/user/$1.", "/user/$0.1",
                               "/user/$99999999999.1", "/user/$1.99999999999", "/user/$67108863.1"})
         EXPECT_FALSE(static_cast<bool>(rig.world.select(wrong)));

@@ -43,6 +43,8 @@ public:
     [[nodiscard]] std::size_t name_of(mailbox_index child, char* to,
                                       mailbox_index& parent) noexcept;
 
+    /// Names nothing: it has no name.
+    [[nodiscard]] mailbox_index parent_of(mailbox_index child) noexcept;
     /// How many are found at a time.
     static constexpr std::size_t batch = port::cache_line < 8 ? 4 : 128;
     /// AC-7: children of `parent` whose names a pattern with * and ? matches, in the order of their
