@@ -46,6 +46,10 @@ add_test(NAME "documents: planted differences of code are reported" COMMAND ${co
 set(links Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/links.py)
 add_test(NAME "documents: links lead somewhere, and everywhere" COMMAND ${links} ${PROJECT_SOURCE_DIR})
 add_test(NAME "documents: planted dead links are reported" COMMAND ${links} --self-test)
+set(deviations Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/deviations.py)
+add_test(NAME "documents: deviations.md has every case that is run with a preset (DC-1)"
+  COMMAND ${deviations} ${PROJECT_SOURCE_DIR})
+add_test(NAME "documents: planted deviations are reported (DC-1)" COMMAND ${deviations} --self-test)
 
 # TC-F12: a gap that nobody explains, and an explanation of none, are both reported.
 add_test(NAME "coverage: planted gaps are reported (TC-F12)"
