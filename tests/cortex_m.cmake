@@ -44,9 +44,13 @@ endfunction()
 file(GLOB port_tests CONFIGURE_DEPENDS portable/port/cortex_m/*_test.cpp)
 file(GLOB time_port_tests CONFIGURE_DEPENDS portable/time/cortex_m/*_test.cpp)
 
-board_tests(base_tests SOURCES ${base_tests} LINK tactus::base tactus::port)
-board_tests(time_tests_narrow SOURCES ${time_tests} LINK tactus::time INCLUDES support/narrow_links)
-board_tests(mailbox_tests SOURCES ${mailbox_tests} LINK tactus::mailbox)
+# Settled layers on the smallest board; on the others with ./test --full.
+if(TACTUS_ALL_TESTS OR TACTUS_BOARD IN_LIST small_boards)
+  board_tests(base_tests SOURCES ${base_tests} LINK tactus::base tactus::port)
+  board_tests(time_tests_narrow SOURCES ${time_tests} LINK tactus::time INCLUDES support/narrow_links)
+  board_tests(mailbox_tests SOURCES ${mailbox_tests} LINK tactus::mailbox)
+  board_tests(dispatch_tests SOURCES ${dispatch_tests} LINK tactus::dispatch)
+endif()
 # These look at interrupts: with -icount two runs must not differ, not even in when one came.
 board_tests(port_tests SOURCES ${port_tests} LINK tactus::port RUN --twice)
 board_tests(clock_tests SOURCES ${time_port_tests} LINK tactus::time INCLUDES support/narrow_links RUN --twice)
@@ -55,7 +59,6 @@ if(TACTUS_ALL_TESTS AND NOT TACTUS_BOARD IN_LIST small_boards)
   board_tests(time_tests SOURCES ${time_tests} LINK tactus::time INCLUDES support/wide_links)
 endif()
 
-board_tests(dispatch_tests SOURCES ${dispatch_tests} LINK tactus::dispatch)
 board_tests(actor_tests SOURCES ${actor_tests} LINK tactus::actor)
 
 # The harness must be able to fail, and each way a program can end has its own status and text.
