@@ -19,6 +19,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <ranges>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -114,7 +115,7 @@ struct actor_system::parts final : world_events {
 
     void signalled(int number) noexcept {
         try {
-            (void)shutdown->run(shutdown_reason::signal(number));
+            (void)the_shutdown().run(shutdown_reason::signal(number));
         } catch (...) {
             end_actors({});
         }
@@ -170,6 +171,11 @@ struct actor_system::parts final : world_events {
         if (done)
             (*done)();
         world.terminate();
+    }
+
+    /// There from the constructor on.
+    [[nodiscard]] coordinated_shutdown& the_shutdown() noexcept {
+        return *shutdown;  // NOLINT(bugprone-unchecked-optional-access)
     }
 
     void supervised(const decision& d) noexcept override {
@@ -243,9 +249,9 @@ struct actor_system::parts final : world_events {
         note_end();
     }
     void call_callbacks() noexcept {
-        for (auto at = callbacks.rbegin(); at != callbacks.rend(); ++at) {
+        for (auto& call : std::views::reverse(callbacks)) {
             try {
-                (*at)();
+                call();
             } catch (...) {
                 continue;  // the others are called all the same
             }
@@ -270,7 +276,7 @@ struct actor_system::parts final : world_events {
         if (!how.shutdown.run_by_terminate)
             return false;
         try {
-            (void)shutdown->run(why);
+            (void)the_shutdown().run(why);
             return true;
         } catch (...) {
             return false;
@@ -279,7 +285,7 @@ struct actor_system::parts final : world_events {
     void terminate() noexcept {
         // One that ran for another reason may have left the actors alone.
         if (!run_shutdown(shutdown_reason::system_terminate()) ||
-            !shutdown->reason()->terminate_system.value_or(true))
+            !the_shutdown().reason()->terminate_system.value_or(true))
             end_actors({});
     }
     /// True when the actors have ended in time.
@@ -287,7 +293,7 @@ struct actor_system::parts final : world_events {
         terminate();
         std::unique_lock held(mutex);
         // The tasks have their own limits.
-        const auto tasks = shutdown->total_timeout() + std::chrono::seconds(1);
+        const auto tasks = the_shutdown().total_timeout() + std::chrono::seconds(1);
         (void)over.wait_for(held, tasks, [this] { return ending || ended || shut_down; });
         if (!ending) {
             held.unlock();
@@ -366,7 +372,7 @@ bool actor_system::on_terminated(std::function<void()> call) {
 }
 
 coordinated_shutdown& actor_system::shutdown() noexcept {
-    return *parts_->shutdown;
+    return parts_->the_shutdown();
 }
 
 void actor_system::watch_end(actor_world& world, any_ref who, const shutdown_done& done) {
@@ -396,7 +402,7 @@ std::string_view actor_system::name() const noexcept {
 }
 int actor_system::exit_code() const noexcept {
     const std::lock_guard held(parts_->mutex);
-    return parts_->failed ? 70 : parts_->shutdown->exit_code();
+    return parts_->failed ? 70 : parts_->the_shutdown().exit_code();
 }
 std::string actor_system::failure_text() const {
     const std::lock_guard held(parts_->mutex);

@@ -211,6 +211,7 @@ public:
         if (!place->arrived.wait_for(held, timeout, [&] { return place->reply.has_value(); }))
             return failed(ask_error::kind::timeout);  // a late reply is a dead letter
         unanswered.box = {};
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has come
         return std::move(*place->reply);
     }
 

@@ -31,8 +31,6 @@ template <class... Ms>
 class behavior;
 template <class... Ms>
 class functional_actor;
-template <class A>
-[[nodiscard]] const actor_type& actor_type_of() noexcept;
 
 namespace detail {
 

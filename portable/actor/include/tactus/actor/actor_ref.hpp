@@ -135,6 +135,7 @@ public:
                                                       {.sender = detail::sender_here()});
         if (result == sent::accepted) [[likely]]
             return {};
+        // NOLINTNEXTLINE(bugprone-use-after-move): what is refused was not moved
         return std::unexpected(rejected<std::remove_cvref_t<M>>{result, std::forward<M>(message)});
     }
 

@@ -74,4 +74,8 @@ struct actor_type : behaviour {
     std::uint32_t stash_capacity = 0;  // of types that may stash
 };
 
+/// The table of an actor class; see actor.hpp.
+template <class A>
+[[nodiscard]] const actor_type& actor_type_of() noexcept;
+
 }  // namespace tactus::inline v0

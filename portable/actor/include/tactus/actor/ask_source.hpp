@@ -22,9 +22,6 @@
 
 namespace tactus::inline v0 {
 
-template <class A>
-[[nodiscard]] const actor_type& actor_type_of() noexcept;
-
 /// Why a question was not answered.
 enum class ask_fault : std::uint8_t {
     timeout,             // no reply within the time given

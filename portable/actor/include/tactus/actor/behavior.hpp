@@ -237,7 +237,9 @@ private:
 namespace detail {
 
 /// What a handler said is to happen.
-inline void take_step(actor_context of, next_step step) {
+template <class Context>
+void take_step(const Context& in, next_step step) {
+    actor_context of(in.in());
     switch (step) {
     case next_step::same:
         break;

@@ -19,14 +19,14 @@ public:
     static constexpr wait_kind waits_for = wait_kind::time;
     using result = bool;  // false: there was no room for a timer
 
-    delay_source(request&& what, waker& to_wake, mailbox_index) noexcept
+    delay_source(const request& what, waker& to_wake, mailbox_index) noexcept
         : what_(what), target_{.wake = &to_wake} {}
     [[nodiscard]] bool start() noexcept {
         if (what_.timers != nullptr)
             handle_ = what_.timers->arm(target_, what_.delay);
         return handle_.has_value();
     }
-    [[nodiscard]] bool give_up() noexcept { return what_.timers->cancel(*handle_); }
+    [[nodiscard]] bool give_up() noexcept { return handle_ && what_.timers->cancel(*handle_); }
     [[nodiscard]] bool take() const noexcept { return handle_.has_value(); }
 
 private:

@@ -85,6 +85,7 @@ public:
         M message;
     };
 
+    // NOLINTNEXTLINE(cppcoreguidelines-rvalue-reference-param-not-moved): its message is
     graceful_stop_source(request&& what, waker& to_wake, mailbox_index) noexcept
         : stop_wait(*what.world, what.target, what.timeout, to_wake),
           message_(std::move(what.message)) {}

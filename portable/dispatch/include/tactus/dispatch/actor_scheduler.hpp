@@ -444,6 +444,7 @@ private:
             hub_.refused(place_of(w), result);
             return result;
         }
+        // NOLINTNEXTLINE(bugprone-use-after-move): what is refused was not moved
         dead_letter(w, to, std::forward<M>(message), o, result);
         return sent::dropped;
     }

@@ -87,7 +87,8 @@ private:
     bool suspended_ = false;         // suspend() was called, since the invoker last looked
     keeping keeps_ = keeping::none;  // of the message being handled
     union {
-        mailbox_index forward_to_;  // keeping::forward: where it goes; a run begins without it
+        // keeping::forward: where it goes; a run begins without it
+        mailbox_index forward_to_;  // NOLINT(readability-identifier-naming): private, as the union
     };
     envelope* message_ = nullptr;
     std::optional<instant> now_;
