@@ -177,6 +177,7 @@ std::expected<shutdown_core::future, shutdown_error> shutdown_core::run(
 void shutdown_core::conduct() {
     if (hooks_.begins)
         hooks_.begins(terminates());
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): who conducts has one
     log(log_level::debug, "shutdown begins: " + reason()->name);
     for (std::size_t i = 0; i < phases_.size(); ++i) {
         if (i < first_) {
@@ -323,6 +324,7 @@ int shutdown_core::exit_code() const {
 
 std::vector<shutdown_phase> shutdown_core::all_phases() const {
     std::vector<shutdown_phase> all;
+    all.reserve(phases_.size());
     for (const phase& p : phases_)
         all.push_back(p.what);
     return all;
@@ -349,6 +351,7 @@ std::chrono::nanoseconds shutdown_core::total_timeout() const {
 
 shutdown_result shutdown_core::result() const {
     const std::lock_guard held(mutex_);
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): there is a result when it was run
     shutdown_result all{.reason = *reason_};
     all.limit_exceeded = limit_exceeded_;
     all.failure = failure_;

@@ -123,7 +123,7 @@ std::expected<std::vector<shutdown_phase>, shutdown_error> in_order(
                          [&](const shutdown_phase& other) { return other.name == at->name; }) != at)
             return wrong(shutdown_error::kind::duplicate_phase,
                          "there are two phases named '" + at->name + "'");
-        if (at->timeout && *at->timeout <= std::chrono::nanoseconds::zero())
+        if (at->timeout.value_or(std::chrono::nanoseconds(1)) <= std::chrono::nanoseconds::zero())
             return wrong(shutdown_error::kind::invalid_timeout,
                          "the timeout of phase '" + at->name + "' must be positive");
     }
