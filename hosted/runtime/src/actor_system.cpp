@@ -285,6 +285,7 @@ struct actor_system::parts final : world_events {
     void terminate() noexcept {
         // One that ran for another reason may have left the actors alone.
         if (!run_shutdown(shutdown_reason::system_terminate()) ||
+            // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it was run
             !the_shutdown().reason()->terminate_system.value_or(true))
             end_actors({});
     }
