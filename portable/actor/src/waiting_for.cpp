@@ -59,7 +59,12 @@ bool stop_wait::watch() noexcept {
         timer_.wake = &late_;
         handle_ = world_.timers()->arm(timer_, timeout_);
     }
-    if (handle_)
+    return handle_.has_value();
+}
+
+bool stop_wait::over() noexcept {
+    // The watcher, or the timer, may have been faster than this.
+    if (share_ != nullptr && !share_->give_up())
         return true;
     end();
     return false;
@@ -69,8 +74,7 @@ bool stop_wait::told(sent how) noexcept {
     if (how == sent::accepted)
         return true;
     ended_ = how == sent::recipient_terminated || how == sent::no_system;
-    end();
-    return false;
+    return over();
 }
 
 void stop_wait::end() noexcept {

@@ -452,8 +452,6 @@ TEST(backoff_supervisor, PK_BKO_6_while_there_is_no_child) {
         EXPECT_EQ(rig.said.dead_letters, 1u);
         rig.end();
     }
-    world_rig before;
-    before.end();
     static any_ref other;
     class outer : public actor<int> {
     public:

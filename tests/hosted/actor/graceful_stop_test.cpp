@@ -168,7 +168,77 @@ TEST(graceful_stop, C_REF_6_resolving) {
     rig.s.tell(find_it{"/user/t"});
     rig.pass(102);
     EXPECT_TRUE(journal().is({fault + static_cast<std::int32_t>(ask_fault::timeout)}));
-    ASSERT_TRUE(rig.kernel->resume(rig.t.index(), suspension::supervision));
+    // It ends before it has answered.
+    rig.s.tell(find_it{"/user/t"});
+    rig.run();
+    (void)rig.world.stop(rig.t.index());
+    rig.run();
+    EXPECT_TRUE(journal().is({fault + static_cast<std::int32_t>(ask_fault::target_terminated)}));
+    EXPECT_EQ(rig.timing.pending(), 0u);
+    rig.end();
+}
+
+namespace {
+
+struct counting_waker final : waker {
+    void wake() noexcept override { ++count; }
+    int count = 0;
+};
+/// Its steps, one by one: between them others run.
+class steps : public detail::stop_wait {
+public:
+    steps(stage& rig, waker& to_wake) : stop_wait(rig.world, rig.t, ms(100), to_wake) {}
+    using stop_wait::over;
+    using stop_wait::told;
+    using stop_wait::watch;
+};
+
+}  // namespace
+
+// AC-8, AC-2: whoever is faster, the message that finds nobody, the watcher or the timer: the
+// waker is called exactly when there is said to be something to wait for.
+TEST(graceful_stop, AC_8_whoever_is_faster) {
+    stage rig;
+    (void)rig.world.stop(rig.t.index());
+    rig.run();
+    {
+        counting_waker w;
+        steps s(rig, w);
+        EXPECT_TRUE(s.watch());
+        rig.run();
+        EXPECT_EQ(w.count, 1);
+        EXPECT_TRUE(s.told(sent::recipient_terminated));
+        EXPECT_TRUE(s.take());
+    }
+    {
+        counting_waker w;
+        steps s(rig, w);
+        EXPECT_TRUE(s.watch());
+        EXPECT_FALSE(s.told(sent::recipient_terminated));
+        rig.run();
+        EXPECT_EQ(w.count, 0);
+        EXPECT_TRUE(s.take());
+    }
+    {
+        counting_waker w;
+        steps s(rig, w);
+        EXPECT_TRUE(s.watch());
+        rig.run();
+        EXPECT_TRUE(s.over());  // as if there were no timer
+        EXPECT_EQ(w.count, 1);
+        EXPECT_TRUE(s.take());
+    }
+    const auto alive = rig.spawn<target>("alive");
+    rig.t = alive;
+    {
+        counting_waker w;
+        steps s(rig, w);
+        EXPECT_TRUE(s.watch());
+        rig.pass(102);
+        EXPECT_EQ(w.count, 1);
+        EXPECT_TRUE(s.told(sent::mailbox_full));
+        EXPECT_FALSE(s.take());
+    }
     rig.run();
     EXPECT_EQ(rig.timing.pending(), 0u);
     rig.end();

@@ -152,3 +152,27 @@ TEST(selection_threads, AC_8_the_system_ends_meanwhile) {
         EXPECT_TRUE(system.wait(5s));
     }
 }
+
+// AC-8: what watches may find that it has ended before the message does: that is one answer.
+TEST(selection_threads, AC_8_stopping_who_has_ended_again_and_again) {
+    static std::atomic<int> done{0};
+    class stopper : public actor<any_ref> {
+    public:
+        task<> on(any_ref who) {
+            for (int i = 0; i < 500; ++i) {
+                const bool ended = co_await context().graceful_stop(who, duration::from_s(10));
+                EXPECT_TRUE(ended);
+            }
+            ++done;
+        }
+    };
+    actor_system system{"demo"};
+    const auto gone = system.spawn<stubborn>("gone");
+    ASSERT_TRUE(system.graceful_stop(gone, 5s));
+    done = 0;
+    system.spawn<stopper>("one").tell(gone.any());
+    system.spawn<stopper>("two").tell(gone.any());
+    for (int i = 0; i < 500; ++i)
+        EXPECT_TRUE(system.graceful_stop(gone, 10s));
+    EXPECT_TRUE(until([] { return done == 2; }));
+}

@@ -174,6 +174,9 @@ private:
 
     [[nodiscard]] bool refused(ask_fault why) noexcept {
         fault_ = why;
+        // The timer may have been faster: then who waits is woken, and learns this.
+        if (share_ != nullptr && !share_->give_up())
+            return true;
         end();
         return false;
     }

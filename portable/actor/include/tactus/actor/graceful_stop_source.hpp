@@ -34,7 +34,7 @@ public:
     }
     [[nodiscard]] bool take() noexcept {
         if (share_ != nullptr)
-            ended_ = share_->reply().has_value();
+            ended_ = ended_ || share_->reply().has_value();
         end();
         return ended_;
     }
@@ -48,6 +48,8 @@ protected:
     [[nodiscard]] bool watch() noexcept;
     /// What came of the message. True: there is something to wait for.
     [[nodiscard]] bool told(sent how) noexcept;
+    /// There is nothing to wait for, unless it was decided meanwhile: then the waker was called.
+    [[nodiscard]] bool over() noexcept;
     [[nodiscard]] any_ref target() const noexcept { return target_; }
 
 private:
@@ -91,7 +93,7 @@ public:
           message_(std::move(what.message)) {}
     [[nodiscard]] bool start() noexcept {
         if (!watch())
-            return false;
+            return over();
         const auto told_it = target().try_tell(std::move(message_));
         return told(told_it ? sent::accepted : told_it.error().why);
     }
