@@ -33,6 +33,15 @@ void actor_world::await_coroutine(turn& t, cell& c) noexcept {
     (void)kernel_->suspend(t.self(), suspension::await);
 }
 
+void actor_world::fail_beside(turn& t, const failure& why) noexcept {
+    cell& c = cell::of(t.place());
+    const cell_extras* x = c.extras();
+    if (x != nullptr && x->cause)
+        c.tell(*kernel_, t.place(), cell::told_fail);  // it has said itself why
+    else
+        fail(t, why);
+}
+
 void actor_world::note_wait(cell& c) noexcept {
     c.set_wait(static_cast<std::uint32_t>(c.extras()->coroutines->waits_for()));
 }

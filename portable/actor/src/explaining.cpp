@@ -86,26 +86,26 @@ std::string_view actor_world::waits_for(slot& s) noexcept {
 
 void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
     // Upwards first: a path is as deep as the tree.
+    const mailbox_index above = who == root_ ? mailbox_index{} : parent_of(who);
+    if (above.valid()) {
+        write_path(above, to);
+    } else {
+        to.write(path_scheme);
+        to.write(name_);
+    }
+    if (who != root_)
+        write_name(who, to);
+}
+
+// Apart, so that a name's room is on the stack once, not at every step of a path.
+[[gnu::noinline]] void actor_world::write_name(mailbox_index who, text_sink& to) noexcept {
     char name[name_size_max];
     mailbox_index parent;
     const std::size_t size = names_.name_of(who, name, parent);
     if (size != 0) {
-        write_path(parent, to);
         to.write("/");
         to.write({name, size});
         return;
-    }
-    registry& slots = kernel_->slots();
-    const slot* place = who == root_ ? nullptr : slots.find(who);
-    const std::uint32_t above = place != nullptr ? place->tag.load(std::memory_order_relaxed) : 0;
-    // Parents outlive their children: it is still the one if this is still that child.
-    if (above != 0 && slots.find(who) == place) {
-        write_path(slots.index_of(slots.at(above - 1)), to);
-    } else {
-        to.write("tactus://");
-        to.write(name_);
-        if (who == root_)
-            return;
     }
     // Without a name: by its reference.
     text_buffer<32> reference;

@@ -12,13 +12,10 @@
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::world_rig;
 
 namespace {
-
-constexpr duration ms(int n) {
-    return duration::from_ms(n);
-}
 
 // What is written down beside the numbers that are handled.
 enum : std::int32_t {

@@ -12,9 +12,6 @@ using namespace tactus_test;  // NOLINT: puppets
 
 namespace {
 
-constexpr duration ms(int n) {
-    return duration::from_ms(n);
-}
 words told;  // by actors that are no puppets
 
 enum class file : std::uint8_t { open, write, close };

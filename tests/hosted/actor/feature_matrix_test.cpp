@@ -20,13 +20,10 @@
 #include "world_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
+using tactus_test::ms;
 using tactus_test::world_rig;
 
 namespace {
-
-constexpr duration ms(int n) {
-    return duration::from_ms(n);
-}
 
 struct account {
     int sent;

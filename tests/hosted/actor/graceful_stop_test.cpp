@@ -11,13 +11,11 @@
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::world_rig;
 
 namespace {
 
-constexpr duration ms(int n) {
-    return duration::from_ms(n);
-}
 enum : std::int32_t { has_ended = 1'000, has_not = 1'001, found = 2'000, fault = 2'001 };
 
 struct please_end {};

@@ -11,13 +11,10 @@
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::world_rig;
 
 namespace {
-
-constexpr duration ms(int n) {
-    return duration::from_ms(n);
-}
 
 struct question {
     int value;
@@ -149,6 +146,39 @@ TEST(pipe_to_self, AC_2_from_within_a_coroutine) {
     journal().clear();
 }
 
+namespace {
+
+/// Its task fails before it waits.
+class hasty : public actor<int> {
+public:
+    void on(int v) {
+        context().pipe_to_self(failing(v), [](int w) { return w; });
+        journal().add(v);
+    }
+    void pre_restart(const failure_cause& why) { journal().add(why.text() == "at once" ? 50 : 51); }
+
+private:
+    static task<int> failing(int v) {
+        if (v == 1)
+            throw std::runtime_error("at once");
+        co_return v;
+    }
+};
+
+}  // namespace
+
+// SV-3, AC-5: a task that fails at once fails the actor with its own cause, after the handler.
+TEST(pipe_to_self, SV_3_a_task_that_fails_at_once) {
+    world_rig rig;
+    const auto h = rig.spawn<hasty>("h");
+    h.tell(1);
+    rig.run();
+    EXPECT_TRUE(journal().is({1, 50}));
+    EXPECT_TRUE(rig.said.decisions[0].why == failure_kind::exception);
+    rig.end();
+    journal().clear();
+}
+
 // PK-TYP: with the actor the wait ends; nothing comes.
 TEST(pipe_to_self, a_stop_ends_the_wait) {
     two t;
@@ -191,7 +221,7 @@ TEST(pipe_to_self, C_ASK_10_a_function_that_throws_fails_the_actor) {
     EXPECT_EQ(t.rig.said.decision_count, 1u);
 }
 
-// C-ASK-4, C-ASK-9: bad input: no time at all, and a target that has ended.
+// C-ASK-9: bad input: a target that has ended.
 TEST(pipe_to_self, a_target_that_has_ended_answers_at_once) {
     two t;
     t.rig.world.stop(t.o.index());

@@ -232,3 +232,25 @@ TEST(protocol_context, C_SUP_32_a_restart_forgets_what_it_became) {
     rig.end();
     journal().clear();
 }
+
+// AC-3, AC-5: what is made of functions may put another above itself, too, and return to it.
+TEST(protocol_context, AC_5_a_behavior_is_stacked_on_a_behavior) {
+    using handlers = behavior<int, hello>;
+    world_rig rig;
+    const auto b = rig.spawn<functional_actor<int, hello>>(
+        "b", handlers([](auto&, int v) { journal().add(v); },
+                      [](auto& ctx, const hello&) {
+                          ctx.become(handlers([](auto&, int v) { journal().add(v + 100); },
+                                              [](auto& above, const hello&) { above.unbecome(); }),
+                                     become_mode::stack);
+                      }));
+    b.tell(1);
+    b.tell(hello{});
+    b.tell(2);
+    b.tell(hello{});
+    b.tell(3);
+    rig.run();
+    EXPECT_TRUE(journal().is({1, 102, 3}));
+    rig.end();
+    journal().clear();
+}

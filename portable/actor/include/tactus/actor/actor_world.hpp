@@ -215,13 +215,15 @@ public:
 
     /// AC-2: the coroutines of the actor; null when there is no memory.
     [[nodiscard]] coroutine_set* coroutines_of(turn& t, cell& c) noexcept;
-    /// A coroutine that no message waits for. It fails the actor when it cannot be started.
+    /// A coroutine that no message waits for. It fails the actor when it fails, be it at once, or
+    /// cannot be started.
     template <class Call>
     void start_beside(turn& t, Call&& call) noexcept {
-        cell& c = cell::of(t.place());
-        coroutine_set* set = coroutines_of(t, c);
-        if (set == nullptr || !set->start_handler(std::forward<Call>(call)).is_ok())
-            fail(t, failure(no_frame_memory));
+        coroutine_set* set = coroutines_of(t, cell::of(t.place()));
+        const handled begun = set != nullptr ? set->start_handler(std::forward<Call>(call))
+                                             : handled::failed(failure(no_frame_memory));
+        if (!begun.is_ok())
+            fail_beside(t, begun.why());
     }
     /// User messages wait from now on, until the coroutine has ended.
     void await_coroutine(turn& t, cell& c) noexcept;
@@ -289,6 +291,8 @@ private:
     void actor_failed(mailbox_index who, const failure& why) noexcept override;
     void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override;
 
+    void write_name(mailbox_index who, text_sink& to) noexcept;
+
     // actor_notes
     [[nodiscard]] std::string_view path_of(mailbox_index who,
                                            std::span<char> room) noexcept override;
@@ -327,6 +331,7 @@ private:
     void destroy_coroutines(const self& s) noexcept;
     [[nodiscard]] handled resume_coroutine(cell& c, system_message& continuation) noexcept;
     static void note_wait(cell& c) noexcept;
+    void fail_beside(turn& t, const failure& why) noexcept;
     [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;
     [[nodiscard]] handled look_at_reports(turn& t, const self& s) noexcept;
     void child_ended(turn& t, const self& s, slot& child) noexcept;

@@ -69,14 +69,9 @@ bool ask_source<R, Make>::start() noexcept {
         }
         return true;
     }
-    const ask_fault why = how == sent::recipient_terminated || how == sent::no_system
-                              ? ask_fault::target_terminated
-                              : ask_fault::refused;
-    if (share_->give_up())
-        return refused(why);
-    // The time was over first: the wake is on its way, and finds this.
-    fault_ = why;
-    return true;
+    return refused(how == sent::recipient_terminated || how == sent::no_system
+                       ? ask_fault::target_terminated
+                       : ask_fault::refused);
 }
 
 /// From within an actor's coroutine.

@@ -49,7 +49,7 @@ public:
         : protocol_context<Ms...>(t), of_(of) {}
     /// From the next message on.
     void become(behavior<Ms...> next, become_mode how = become_mode::replace) {
-        if (of_ != nullptr)
+        if (of_ != nullptr && how == become_mode::replace)
             of_->become(std::move(next));
         else
             protocol_context<Ms...>::become(std::move(next), how);
