@@ -357,6 +357,7 @@ actor_system::~actor_system() {
                  parts_->name.c_str(), dump().c_str());
     if (parts_->how.then == at_limit::abort)
         std::abort();
+    parts_->shutdown->abandon();
     (void)parts_.release();  // NOLINT(bugprone-unused-return-value): kept for its threads
 }
 

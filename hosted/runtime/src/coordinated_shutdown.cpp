@@ -132,6 +132,10 @@ coordinated_shutdown::~coordinated_shutdown() {
     core_->end();
 }
 
+void coordinated_shutdown::abandon() noexcept {
+    core_->abandon();
+}
+
 std::expected<shutdown_task, shutdown_error> coordinated_shutdown::try_add(std::string_view phase,
                                                                            std::string_view name,
                                                                            call work) {

@@ -90,6 +90,12 @@ void shutdown_core::end() {
         last.join();
 }
 
+void shutdown_core::abandon() noexcept {
+    const std::lock_guard held(mutex_);
+    if (conductor_.joinable())
+        conductor_.detach();  // it shares this
+}
+
 shutdown_core::phase* shutdown_core::find(std::string_view name) {
     const auto at =
         std::ranges::find_if(phases_, [&](const phase& p) { return p.what.name == name; });

@@ -40,6 +40,8 @@ public:
     void begin();
     /// Waits for the conductor.
     void end();
+    /// Lets it go, instead.
+    void abandon() noexcept;
 
     [[nodiscard]] std::expected<shutdown_task, shutdown_error> add(std::string_view phase,
                                                                    std::string_view name,

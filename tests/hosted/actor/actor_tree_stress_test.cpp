@@ -128,7 +128,8 @@ public:
             break;
         case 12:
             context().ask<int>(
-                last_[mixed(r) % 4], [](actor_ref<int> me) { return question{me}; }, some_time(r),
+                last_[mixed(r) % 4], [](actor_ref<int> me) { return question{me}; },
+                r % 2 == 0 ? some_time(r) : duration::from_s(10),
                 [](const std::expected<int, ask_fault>& said) { return answer{said.has_value()}; });
             break;
         default:

@@ -105,6 +105,8 @@ public:
     coordinated_shutdown(const shutdown_options& o, hooks h);
     /// Waits for a run that is going on.
     ~coordinated_shutdown();
+    /// Nobody waits for the run any more. What the hooks use stays for good.
+    void abandon() noexcept;
     coordinated_shutdown(const coordinated_shutdown&) = delete;
     coordinated_shutdown& operator=(const coordinated_shutdown&) = delete;
 
