@@ -1,14 +1,16 @@
 # A layer is a target, a dependency is a link: each layer has one include root of its own, so that including a header
 # of a layer that is not linked fails with "No such file" (STYLE section 3).
 #
-#   tactus_layer(<name> [PORTABLE] [APART] [DEPENDS <layer> ...] [SOURCES <file> ...] [ROOTS <include root> ...])
+#   tactus_layer(<name> [PORTABLE] [APART] [DEPENDS <layer> ...] [SOURCES <file> ...] [ROOTS <include root> ...]
+#     [PRECOMPILE <header>])
 #
 # PORTABLE layers build without exceptions, and on bare metal without RTTI; host libraries keep it, since a vtable
 # without type information breaks users who ask for it (ADR 0007). ROOTS adds include roots beside include/ (the
-# port's platform folder). APART: installed, but no part of the umbrella. Every call is also recorded, so that
+# port's platform folder). APART: installed, but no part of the umbrella. PRECOMPILE: what nearly all of its sources
+# include, which is most of what compiling them takes; see TACTUS_PRECOMPILE. Every call is also recorded, so that
 # docs/ARCHITECTURE.md can be rendered from the build.
 function(tactus_layer name)
-  cmake_parse_arguments(arg "PORTABLE;APART" "" "DEPENDS;SOURCES;ROOTS" ${ARGN})
+  cmake_parse_arguments(arg "PORTABLE;APART" "PRECOMPILE" "DEPENDS;SOURCES;ROOTS" ${ARGN})
   set(target tactus_${name})
   set(roots)
   foreach(root IN ITEMS include ${arg_ROOTS})
@@ -34,6 +36,9 @@ function(tactus_layer name)
   if(arg_PORTABLE)
     target_compile_options(${target} PRIVATE -fno-exceptions)
   endif()
+  if(arg_PRECOMPILE)
+    tactus_precompile(${target} ${arg_PRECOMPILE})
+  endif()
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE CXX
     EXPORT_NAME ${name}
@@ -51,6 +56,13 @@ function(tactus_layer name)
     install(TARGETS ${target} EXPORT tactus-targets
       ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
       FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  endif()
+endfunction()
+
+function(tactus_precompile target)
+  if(TACTUS_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
   endif()
 endfunction()
 

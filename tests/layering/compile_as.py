@@ -20,11 +20,12 @@ if not found:
 line = shlex.split(found[0]["command"])
 if os.path.basename(line[0]) == "ccache":
     line = line[1:]
-# Without the object to write and the source that was there.
+# Without the object to write, the source that was there, and what is precompiled for it.
+left_out = ("-o", "-c", "-include")
 kept = []
 skip = False
 for word in line:
-    if not skip and word not in ("-o", "-c"):
+    if not skip and word not in left_out:
         kept.append(word)
-    skip = word in ("-o", "-c")
+    skip = word in left_out
 sys.exit(subprocess.run([*kept, "-fsyntax-only", *options, file], cwd=found[0]["directory"]).returncode)
