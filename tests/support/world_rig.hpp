@@ -103,6 +103,7 @@ public:
               o.above = &world;
               o.timers = timing.service();
               o.time = &time;
+              o.large_payloads = &memory;
           }) {
         world.begin(*kernel);
         run();
