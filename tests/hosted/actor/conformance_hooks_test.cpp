@@ -212,7 +212,7 @@ TEST(conformance_hooks, C_TX_28_children_that_survive) {
 
 // ---- later
 
-// C-TX-15, AC-5: a message to somebody after a while, from who scheduled it, be it that this one has
+// C-TX-15, AC-5: a message to somebody after a while, from who scheduled it, though this one has
 // ended.
 TEST(conformance_hooks, C_TX_15_a_message_is_sent_later) {
     world_rig rig;

@@ -229,7 +229,7 @@ private:
 
 }  // namespace
 
-// C-TYP-24: what a topic is told everybody is told who subscribed, once; who left or has ended is not.
+// C-TYP-24: what a topic is told, everybody is told who subscribed, once; not who left or has ended.
 TEST(topic, C_TYP_24_everybody_is_told) {
     world_rig rig;
     const auto t = rig.spawn<topic<order>>("t");

@@ -83,8 +83,8 @@ TEST(behavior_kit_time, C_TX_75_a_single_timer) {
     EXPECT_FALSE(test::timer_scheduled{}.send());
 }
 
-// C-TX-76, C-TST-3: a message that is sent later is an effect; its handle says what became of it. It
-// comes when time passes.
+// C-TX-76, C-TST-3: a message that is sent later is an effect; its handle says what became of it.
+// It comes when time passes.
 TEST(behavior_kit_time, C_TX_76_a_message_that_is_sent_later) {
     auto kit = test::behavior_kit_of<timed>();
     schedule_handle handle;

@@ -5,7 +5,7 @@
 //     inline const service_key<order> tills{"tills"};
 //     const receptionist_ref desk = receptionist_of(context().world());
 //     desk.tell(register_service(tills, till));
-//     desk.tell(subscribe_services(tills, self()));      // gets listing<order> now and when it changes
+//     desk.tell(subscribe_services(tills, self()));  // told listing<order> now and at changes
 //
 // One actor of the system, made when it is first asked for. Who has ended is removed. Two keys are
 // the same when their names and their messages are.
@@ -16,7 +16,7 @@
 //   S2  each actor in the list is watched
 //
 // Memory: one block of the world's for each registration and subscription. A key has at most
-// listing::refs_max services; what is too much, or has no memory, is refused with a line of the log.
+// listing::refs_max services; what is too much, or has no memory, is refused, which is logged.
 // Listings are larger than an envelope (actor_scheduler::options::large_payloads).
 #pragma once
 

@@ -3,8 +3,9 @@
 // Resolver: which dispatcher and which mailbox an actor gets (DR-1 ... DR-5).
 //
 // Dispatchers and mailboxes have ids; an alias is another name for one, followed up to 20 deep; a
-// deployment names them for an actor's path, or for many: in it `*` stands for one name, and `**` at
-// its end for any path below; a requirement is mapped to a mailbox that satisfies it. resolve() asks in a fixed order, and the first that has something to say decides:
+// deployment names them for an actor's path, or for many: in it `*` stands for one name, and `**`
+// at its end for any path below; a requirement is mapped to a mailbox that satisfies it. resolve()
+// asks in a fixed order, and the first that has something to say decides:
 //
 //     dispatcher   props, deployment, default
 //     mailbox      props, deployment, the dispatcher's mailbox, the actor's requirement,
