@@ -97,6 +97,14 @@ TEST(conformance_hooks, C_PAT_6_a_siblings_failure_has_no_sender) {
     rig.run();
     EXPECT_EQ(rig.said.decision_count, 1u);
     EXPECT_EQ(replies, words{});
+    // A failure of its own that is over is over.
+    asks_b.tell(0);
+    rig.run();
+    EXPECT_EQ(std::exchange(replies, {}), words{"before"});
+    a.tell(0);
+    rig.run();
+    EXPECT_EQ(rig.said.decision_count, 3u);
+    EXPECT_EQ(replies, words{});
     rig.end();
 }
 
@@ -264,6 +272,7 @@ TEST(conformance_hooks, C_TX_15_a_message_that_is_cancelled) {
     EXPECT_TRUE(kept.cancel());
     EXPECT_TRUE(kept.is_cancelled());
     EXPECT_FALSE(kept.cancel());
+    EXPECT_TRUE(kept.is_cancelled());
     rig.pass(20);
     EXPECT_EQ(by.take(), (words{"start0", "pong0"}));
     EXPECT_FALSE(sent_already.cancel());

@@ -109,6 +109,11 @@ TEST(receptionist, C_TYP_24_services_are_found_by_key) {
     rig.tell(register_service(tills, rig.at(2)));
     rig.tell(find_services(tills, r));
     EXPECT_TRUE(journal().is({1'001, 2}));
+    // What is left of its keys goes with it.
+    (void)rig.world.stop(rig.at(0).index());
+    rig.run();
+    rig.tell(find_services(doors, r));
+    EXPECT_TRUE(journal().is({1'100}));
     rig.end();
 }
 
@@ -229,7 +234,7 @@ private:
 
 }  // namespace
 
-// C-TYP-24: what a topic is told, everybody is told who subscribed, once; not who left or has ended.
+// C-TYP-24: what a topic is told, all are told who subscribed, once; not who left or has ended.
 TEST(topic, C_TYP_24_everybody_is_told) {
     world_rig rig;
     const auto t = rig.spawn<topic<order>>("t");
