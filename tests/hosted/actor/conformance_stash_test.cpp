@@ -57,7 +57,7 @@ void tell_all(collector_ref to, std::string_view letters) {
 struct go_on {};
 class replaying : public actor<int, go_on>, public with_stash<> {
 public:
-    replaying() : life_(lives++) {}
+    replaying() { ++lives; }
     std::expected<void, failure> on(int v) {
         if (!open_)
             return context().stash();
@@ -97,7 +97,6 @@ public:
     static inline strings child;
 
 private:
-    int life_;
     bool open_ = false;
     int state_ = 0;
 };
