@@ -183,7 +183,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT TACTUS_FUZZ
       $<TARGET_FILE:error_names>)
   add_test(NAME "documents: names missing in troubleshooting.md are reported (DC-6)"
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/troubleshooting.py --self-test)
-  foreach(program IN ITEMS actors_code ask_code backoff_code supervision_code)
+  foreach(program IN ITEMS actors_code ask_code backoff_code services_code supervision_code)
     add_executable(${program} documents/${program}.cpp)
     target_link_libraries(${program} PRIVATE tactus_build_flags tactus::runtime)
     add_test(NAME "documents: ${program} runs"

@@ -22,8 +22,8 @@ foreach(page IN ITEMS dispatchers events observability time)
   add_test(NAME "documents: the code of ${page}.md is compiled"
     COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/${page}.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/page_code.cpp)
 endforeach()
-foreach(page IN ITEMS actors:actors ask:ask backoff:backoff selection:backoff stash_timers:ask supervision:supervision
-    watch:supervision)
+foreach(page IN ITEMS actors:actors ask:ask backoff:backoff selection:backoff services:services stash_timers:ask
+    supervision:supervision watch:supervision)
   string(REPLACE ":" ";" page ${page})
   list(GET page 1 program)
   list(GET page 0 page)

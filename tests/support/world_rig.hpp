@@ -103,6 +103,7 @@ public:
               o.above = &world;
               o.timers = timing.service();
               o.time = &time;
+              o.large_payloads = &memory;
           }) {
         world.begin(*kernel);
         run();
@@ -151,7 +152,7 @@ public:
     std::size_t stays = 0;  // blocks that live as long as the world: what the event stream has
 
 private:
-    static constexpr std::size_t heap_size = board::roomy ? 512 * 1024 : 2'560;
+    static constexpr std::size_t heap_size = board::roomy ? 512 * 1024 : 2'528;
     [[nodiscard]] static std::byte* heap() noexcept {
         alignas(16) static std::byte bytes[heap_size];
         return bytes;

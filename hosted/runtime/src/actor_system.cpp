@@ -262,7 +262,9 @@ struct actor_system::parts final : world_events {
     void note_end() noexcept {
         std::optional<shutdown_done> done;
         {
+            // Before `ended`: from then on this may be destroyed.
             const std::lock_guard held(mutex);
+            has_ended.set_value();
             ended = true;
             done = std::exchange(tell_ended, std::nullopt);
             over.notify_all();
@@ -321,6 +323,8 @@ struct actor_system::parts final : world_events {
     actor_scheduler kernel;
     runtime::dispatchers all;
 
+    std::promise<void> has_ended;
+    std::shared_future<void> end_of_it = has_ended.get_future().share();
     mutable std::mutex mutex;
     std::condition_variable over;
     // Under the lock.
@@ -363,6 +367,10 @@ actor_system::~actor_system() {
 
 void actor_system::terminate() noexcept {
     parts_->terminate();
+}
+
+std::shared_future<void> actor_system::when_terminated() const {
+    return parts_->end_of_it;
 }
 
 bool actor_system::on_terminated(std::function<void()> call) {

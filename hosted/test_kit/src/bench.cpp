@@ -155,6 +155,10 @@ void bench::timer_started(turn& t, const started_timer& what) noexcept {
     e.number_ = last_timer_;
     g->effects.emplace_back(e);
 }
+void bench::scheduled(turn& t, any_ref to, const message_type& what, duration delay) noexcept {
+    if (gate* g = gate_of(t.self()))
+        g->effects.emplace_back(test::scheduled{delay, to, what.name});
+}
 void bench::timer_cancelled(turn& t, timer_key key) noexcept {
     if (gate* g = gate_of(t.self()))
         g->effects.emplace_back(test::timer_cancelled{key});

@@ -95,6 +95,10 @@ std::string describe(const timer_scheduled& e) {
 std::string describe(const timer_cancelled&) {
     return "cancelled a timer";
 }
+std::string describe(const scheduled& e) {
+    return "scheduled a message" + of_type(e.type) + " to " + describe(e.to) + " in " +
+           describe(e.delay);
+}
 std::string describe(const ask_initiated& e) {
     return "asked " + describe(e.target) + " with " + std::string(e.asked) + " for " +
            std::string(e.reply) + " within " + describe(e.timeout);

@@ -198,7 +198,15 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
 
 std::expected<mailbox_index, spawn_error> actor_world::spawn_top(
     const spawn_request& wanted) noexcept {
-    slot* parent = kernel_->slots().find(user_);
+    return spawn_below(user_, wanted);
+}
+std::expected<mailbox_index, spawn_error> actor_world::spawn_system(
+    const spawn_request& wanted) noexcept {
+    return spawn_below(system_, wanted);
+}
+std::expected<mailbox_index, spawn_error> actor_world::spawn_below(
+    mailbox_index guardian, const spawn_request& wanted) noexcept {
+    slot* parent = kernel_->slots().find(guardian);
     const port::lock_guard held(guardians_);
     if (parent == nullptr || cell::of(*parent).phase() >= cell_phase::terminating ||
         terminating()) {
@@ -393,6 +401,7 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
         kernel_->release(place);
     } else if (!parent.valid()) {
         free_all(place);
+        end_scheduled();
         if (events_ != nullptr)
             events_->world_ended();
     } else {
@@ -417,6 +426,7 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
 }
 
 void actor_world::sweep() noexcept {
+    end_scheduled();
     registry& slots = kernel_->slots();
     for (std::uint32_t i = 0; i < slots.constructed_count(); ++i) {
         if (slots.at(i).extras() != nullptr)

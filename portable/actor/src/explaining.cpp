@@ -107,6 +107,10 @@ void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
         to.write({name, size});
         return;
     }
+    if (who == dead_letters()) {
+        to.write("/dead_letters");
+        return;
+    }
     // Without a name: by its reference.
     text_buffer<32> reference;
     to.write(reference.add("/$").add(who.slot_number()).add(".").add(who.generation).view());

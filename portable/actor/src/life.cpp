@@ -23,8 +23,11 @@ cell_extras* actor_world::extras_of(cell& c) noexcept {
 
 handled actor_world::failed(cell& c, cause_ref why) noexcept {
     const failure text(why->kind() == failure_kind::exception ? "exception" : "failure");
-    if (cell_extras* x = extras_of(c); x != nullptr)
+    if (cell_extras* x = extras_of(c); x != nullptr) {
         x->cause = std::move(why);
+        if (!c.is(cell::failed))
+            x->failed_sender = turn::current()->sender();
+    }
     return handled::failed(text);
 }
 
@@ -255,6 +258,7 @@ void actor_world::end_failure(const self& s) noexcept {
     if (cell_extras* x = s.c.extras(); x != nullptr) {
         x->cause = {};
         x->perpetrator = {};
+        x->failed_sender = {};
         if (envelope* e = std::exchange(x->failed_message, nullptr))
             kernel_->dispose_kept(*e);
     }
@@ -317,6 +321,7 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     if (s.c.is(cell::has_instance)) {
         const actor_type& type = s.type();
         handled done = handled::ok();
+        t.set_sender(x->failed_sender);  // C-PAT-6
         if (type.pre_restart != nullptr) {
             const cause_ref kept = x->cause;
             done = type.pre_restart(s.c, s.instance(), *kept, x->failed_message);
@@ -429,6 +434,9 @@ void actor_world::finish_termination(turn& t, const self& s) noexcept {
         destroy_coroutines(s);
     if (s.c.is(cell::has_instance)) {
         const actor_type& type = s.type();
+        // Of the message it failed with, if that is why it ends.
+        t.set_sender(s.c.is(cell::failed) && s.c.extras() != nullptr ? s.c.extras()->failed_sender
+                                                                     : mailbox_index{});
         if (type.post_stop != nullptr && !type.post_stop(s.c, s.instance()).is_ok() &&
             events_ != nullptr) {
             const cell_extras* x = s.c.extras();

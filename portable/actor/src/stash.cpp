@@ -5,6 +5,8 @@
 #include <tactus/actor/effect_recorder.hpp>
 #include <tactus/base/check.hpp>
 
+#include <algorithm>
+
 namespace tactus::inline v0 {
 namespace {
 
@@ -40,19 +42,23 @@ std::expected<void, failure> actor_world::stash(turn& t) noexcept {
     return {};
 }
 
-void actor_world::unstash_all(turn& t) noexcept {
+void actor_world::unstash(turn& t, std::uint32_t count) noexcept {
     if (effect_recorder* recorder = recording(cell::of(t.place())))
-        recorder->unstashing(t, stash_size(t));
-    unstash({*this, t.place(), cell::of(t.place())});
+        recorder->unstashing(t, std::min(count, stash_size(t)));
+    unstash({*this, t.place(), cell::of(t.place())}, count);
 }
 
-void actor_world::unstash(const self& s) noexcept {
+void actor_world::unstash(const self& s, std::uint32_t count) noexcept {
     cell_extras* x = s.c.extras();
     if (x == nullptr || x->stash.size() == 0)
         return;
-    while (x->stash.size() != 0 && s.place.prepend(x->stash) != prepended::done) {
+    envelope_list some;
+    envelope_list& oldest = count < x->stash.size() ? some : x->stash;
+    while (&oldest == &some && some.size() < count)
+        (void)some.push(*x->stash.pop());
+    while (oldest.size() != 0 && s.place.prepend(oldest) != prepended::done) {
         // PK-STA-4: the oldest do not fit.
-        envelope* e = x->stash.pop();
+        envelope* e = oldest.pop();
         kernel_->measures().dead_letter(s.index(), *e, dead_letter_cause::mailbox_full);
         kernel_->dispose_kept(*e);
     }

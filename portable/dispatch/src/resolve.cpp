@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The order of resolution: aliases, who decides about a mailbox, and whether it will do.
+#include "path_pattern.hpp"
 #include "resolver_nodes.hpp"
 
 #include <tactus/dispatch/resolver.hpp>
@@ -144,13 +145,29 @@ resolver::result<mailbox_options> resolver::resolve_mailbox(std::string_view id)
 
 // ---- an actor
 
+const resolver::reference_node* resolver::find_deployment(std::string_view path) const noexcept {
+    if (path.empty())
+        return nullptr;
+    const auto* best = find_as<reference_node>(category::deployment, path);
+    if (best != nullptr || !has_patterns_)
+        return best;
+    // Patterns are few, and actors are not spawned often: all are looked at. Which one counts does
+    // not depend on the order.
+    for (std::uint32_t i = 0; i < bucket_count_; ++i) {
+        for (const node* n = buckets_[i]; n != nullptr; n = n->next) {
+            if (n->what == category::deployment && path_fits(n->name, path) &&
+                (best == nullptr || is_more_exact(n->name, best->name)))
+                best = static_cast<const reference_node*>(n);
+        }
+    }
+    return best;
+}
+
 resolver::result<resolved> resolver::resolve(const resolve_request& request) noexcept {
     const port::lock_guard held(mutex_);
     ++resolve_count_;
     const placement& choice = request.choice;
-    const auto* deployed = request.path.empty()
-                               ? nullptr
-                               : find_as<reference_node>(category::deployment, request.path);
+    const reference_node* deployed = find_deployment(request.path);
 
     std::string_view by_props = choice.dispatcher;
     std::string_view by_deployment = deployed != nullptr ? deployed->first : std::string_view();

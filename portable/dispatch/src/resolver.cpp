@@ -3,6 +3,7 @@
 // One hash table of named nodes, a category each; memory in chunks that are never freed singly.
 #include <tactus/dispatch/resolver.hpp>
 
+#include "path_pattern.hpp"
 #include "resolver_nodes.hpp"
 
 #include <algorithm>
@@ -204,7 +205,13 @@ resolver::result<void> resolver::add_deployment(std::string_view path,
         return refuse(kind::invalid_id, {"a path has 1 to 1000 characters, not '", path, "'"});
     if (find(category::deployment, path) != nullptr)
         return refuse(kind::duplicate, {"a deployment for '", path, "' is there already"});
-    return insert_reference(category::deployment, path, d.dispatcher, d.mailbox);
+    if (path.find("/**/") != std::string_view::npos)
+        return refuse(kind::invalid_id,
+                      {"'**' is the last name of a path, not as in '", path, "'"});
+    auto done = insert_reference(category::deployment, path, d.dispatcher, d.mailbox);
+    if (done && is_path_pattern(path))
+        has_patterns_ = true;
+    return done;
 }
 
 resolver::result<void> resolver::map_requirement(capability_set required,

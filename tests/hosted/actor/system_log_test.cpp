@@ -207,7 +207,8 @@ public:
 
 }  // namespace
 
-// SV-5: one line per decision, with path, cause and directive.
+// SV-5: one line per decision, with path, cause and directive. C-TX-45, C-TYP-12 here: its level is
+// that of the directive; a log of a higher level has none of them.
 TEST(system_log, SV_5_every_decision_is_a_line) {
     struct row {
         directive what;

@@ -83,6 +83,32 @@ TEST(behavior_kit_time, C_TX_75_a_single_timer) {
     EXPECT_FALSE(test::timer_scheduled{}.send());
 }
 
+// C-TX-76, C-TST-3: a message that is sent later is an effect; its handle says what became of it.
+// It comes when time passes.
+TEST(behavior_kit_time, C_TX_76_a_message_that_is_sent_later) {
+    auto kit = test::behavior_kit_of<timed>();
+    schedule_handle handle;
+    tell(kit, [&](actor_context c) {
+        handle = c.schedule_once(10s, c.self(), 7);
+        EXPECT_TRUE(c.schedule_once(20s, c.self(), 8));
+    });
+    const auto first = kit.expect_effect(test::scheduled{10s, kit.ref().any()});
+    EXPECT_EQ(first.type, message_type_of<int>.name);
+    EXPECT_EQ(test::describe(first),
+              "scheduled a message of type int to " + test::describe(kit.ref().any()) + " in 10 s");
+    EXPECT_FALSE(first == (test::scheduled{11s, kit.ref().any()}));
+    kit.expect_effect(test::scheduled{20s, kit.ref().any(), message_type_of<int>.name});
+    EXPECT_FALSE(kit.has_effects());
+    EXPECT_FALSE(handle.is_cancelled());
+    EXPECT_TRUE(handle.cancel());
+    EXPECT_TRUE(handle.is_cancelled());
+    EXPECT_FALSE(handle.cancel());
+    kit.advance(21s);
+    EXPECT_TRUE(kit.run_one());
+    EXPECT_FALSE(kit.run_one());
+    EXPECT_EQ(kit.underlying<timed>().seen, std::vector{8});
+}
+
 // C-TX-75, C-TST-3: timers that go on can be sent again.
 TEST(behavior_kit_time, C_TX_75_repeated_timers) {
     auto kit = test::behavior_kit_of<timed>();

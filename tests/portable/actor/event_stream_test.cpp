@@ -129,7 +129,8 @@ TEST(event_stream, C_EVT_10_published_first_subscribed_later) {
     EXPECT_TRUE(journal().is({told(1, is_cc, 1), told(2, is_bt, 1)}));
 }
 
-// C-EVT-12: an actor that has ended can subscribe, and is forgotten: then it can again.
+// C-EVT-12: an actor that has ended can subscribe, and is forgotten: then it can again. C-EVT-13
+// here: nobody has to be started who forgets them; forgetting twice changes nothing.
 TEST(event_stream, C_EVT_12_who_has_ended_is_forgotten) {
     event_rig r;
     EXPECT_TRUE(r.kernel->stop(r.who[0]));

@@ -54,12 +54,18 @@ struct fixture {
 
 }  // namespace
 
-// MB-2, AC-2: the offer waits, the message comes in its turn, the task goes on.
+// MB-2, AC-2: the offer waits, the message comes in its turn, the task goes on. C-PAT-8 here: what
+// waits is the task, not its worker, which goes on with others; who would rather not is told.
 TEST(offer_awaiter, MB_2_a_task_waits_for_room) {
     fixture f;
     f.rig.tell(f.from, {7});
     f.rig.run();
     EXPECT_TRUE(journal().is({}));
+    const mailbox_index other = *f.rig->spawn<plain_actor>({}, +[](turn&, std::uint32_t) {});
+    f.rig.tell(other, {3});
+    f.rig.run();
+    EXPECT_TRUE(journal().is({3}));
+    EXPECT_TRUE(actor_scheduler::try_offer(target, number{8}) == sent::would_block);
     f.let_go();
     f.rig.run();
     EXPECT_EQ(fixture::sender_seen, f.from);

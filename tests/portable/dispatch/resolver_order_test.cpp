@@ -405,3 +405,58 @@ TEST(resolver_order, the_preset_takes_the_mailbox_of_the_deployment_as_it_is) {
         EXPECT_EQ(elsewhere->mailbox.capacity, 9u);
     }
 }
+
+// C-SYS-7: in the path of a deployment `*` stands for one name, `**` at its end for any path below.
+// The first name that differs decides which one counts, in whatever order they were added.
+TEST(resolver_order, C_SYS_7_deployments_for_many_paths) {
+    struct row {
+        std::string_view path;
+        std::string_view dispatcher;
+    };
+    constexpr row deployed[] = {
+        {"/user/shop/**", "below"}, {"/user/shop/*", "one"},        {"/user/shop/till", "itself"},
+        {"/user/*/till", "till"},   {"/user/shop/*/drawer", "two"}, {"/user/bank/*", "bank"},
+    };
+    constexpr row wanted[] = {
+        {"/user/shop/till", "itself"},
+        {"/user/shop/door", "one"},
+        {"/user/shop/a/b", "below"},
+        {"/user/shop/a/b/c", "below"},
+        {"/user/shop/a/drawer", "two"},
+        {"/user/shop/till/drawer", "two"},
+        {"/user/bank/till", "bank"},
+        {"/user/inn/till", "till"},
+        {"/user/shop", ""},
+        {"/user/inn/door", ""},
+        {"/user/bank/a/b", ""},
+        {"/user", ""},
+        {"/user/shop/tills", "one"},
+        {"/user/shop/a/drawers", "below"},
+    };
+    for (const bool backwards : {false, true}) {
+        resolver_rig rig;
+        constexpr std::size_t count = sizeof deployed / sizeof deployed[0];
+        for (std::size_t i = 0; i < count; ++i) {
+            const row& r = deployed[backwards ? count - 1 - i : i];
+            EXPECT_TRUE(rig.names.add_dispatcher(r.dispatcher, {}));
+            EXPECT_TRUE(rig.names.add_deployment(r.path, {.dispatcher = r.dispatcher}));
+        }
+        for (const row& r : wanted) {
+            const auto got = rig.names.resolve({.path = r.path});
+            ASSERT_TRUE(got.has_value());
+            EXPECT_TRUE(got->dispatcher->id() ==
+                        (r.dispatcher.empty() ? tactus::default_dispatcher_id : r.dispatcher));
+        }
+    }
+    // What makes no sense is refused.
+    resolver_rig rig;
+    EXPECT_TRUE(refused(rig.names.add_deployment("/user/**/a", {}), error_kind::invalid_id));
+    EXPECT_TRUE(refused(rig.names.add_deployment("", {}), error_kind::invalid_id));
+    EXPECT_TRUE(rig.names.add_deployment("/user/a/*", {.mailbox = "bounded-capacity:3"}));
+    const auto boxed = rig.names.resolve({.path = "/user/a/b"});
+    ASSERT_TRUE(boxed.has_value());
+    EXPECT_EQ(boxed->mailbox.capacity, 3u);
+    EXPECT_TRUE(boxed->mailbox_by == tactus::chosen_by::deployment);
+    EXPECT_TRUE(rig.names.resolve({.path = "/user/a/b/c"})->mailbox_by ==
+                tactus::chosen_by::fallback);
+}

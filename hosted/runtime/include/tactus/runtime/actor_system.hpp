@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -243,6 +244,8 @@ public:
                                               message_type_of<identify>.name));
         return answer->who;
     }
+    /// Nobody: what it is told is a dead letter.
+    [[nodiscard]] any_ref dead_letters() const noexcept { return any_ref(world_->dead_letters()); }
     [[nodiscard]] std::string path_of(any_ref who);
     /// EV-5: dispatchers, and actors with their paths, states and queues, and what each waits for.
     [[nodiscard]] std::string dump(dump_format format = dump_format::text);
@@ -257,6 +260,9 @@ public:
         terminate();
         return wait(limit);
     }
+    /// Ready when everything has ended, as wait() sees it; the same one each time. May outlive the
+    /// system.
+    [[nodiscard]] std::shared_future<void> when_terminated() const;
     /// Called when the actors have ended, the last one first, on a thread of its own; wait()
     /// returns after it. False: they have ended, and nobody will call it.
     bool on_terminated(std::function<void()> call);

@@ -58,6 +58,7 @@ private:
     void timer_started(turn& t, const started_timer& what) noexcept override;
     void timer_cancelled(turn& t, timer_key key) noexcept override;
     void timer_gone(const actor_timer& timer) noexcept override;
+    void scheduled(turn& t, any_ref to, const message_type& what, duration delay) noexcept override;
     void receive_timeout_set(turn& t, duration after) noexcept override;
     void asked(const question& q) noexcept override;
 

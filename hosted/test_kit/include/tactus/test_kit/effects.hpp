@@ -84,6 +84,17 @@ struct timer_cancelled {
     friend bool operator==(const timer_cancelled&, const timer_cancelled&) = default;
 };
 
+/// A message that is sent later; see context().schedule_once. `type`: of it.
+struct scheduled {
+    duration delay;
+    any_ref to;
+    std::string_view type = {};
+    friend bool operator==(const scheduled& a, const scheduled& b) {
+        return a.delay == b.delay && a.to == b.to &&
+               (a.type == b.type || a.type.empty() || b.type.empty());
+    }
+};
+
 class timer_scheduled {
 public:
     timer_key key = 0;
@@ -148,7 +159,7 @@ private:
 using effect =
     std::variant<no_effects, spawned, spawned_anonymous, stopped_child, watched, watched_with,
                  unwatched, message_adapter, receive_timeout_set, receive_timeout_cancelled,
-                 timer_scheduled, timer_cancelled, ask_initiated>;
+                 timer_scheduled, timer_cancelled, scheduled, ask_initiated>;
 
 [[nodiscard]] std::string describe(const no_effects& e);
 [[nodiscard]] std::string describe(const spawned& e);
@@ -162,6 +173,7 @@ using effect =
 [[nodiscard]] std::string describe(const receive_timeout_cancelled& e);
 [[nodiscard]] std::string describe(const timer_scheduled& e);
 [[nodiscard]] std::string describe(const timer_cancelled& e);
+[[nodiscard]] std::string describe(const scheduled& e);
 [[nodiscard]] std::string describe(const ask_initiated& e);
 [[nodiscard]] std::string describe(const effect& e);
 

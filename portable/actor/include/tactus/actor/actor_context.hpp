@@ -128,8 +128,9 @@ public:
     /// Puts the message being handled aside; a failure, which a handler may return, when the stash
     /// is full. For actors with_stash.
     [[nodiscard]] std::expected<void, failure> stash() noexcept { return world().stash(turn_); }
-    /// What was put aside comes next, in its order.
-    void unstash_all() noexcept { world().unstash_all(turn_); }
+    /// What was put aside comes next, in its order; or the oldest of it.
+    void unstash_all() noexcept { world().unstash(turn_, actor_world::all_of_stash); }
+    void unstash(std::uint32_t count) noexcept { world().unstash(turn_, count); }
     [[nodiscard]] std::uint32_t stash_size() const noexcept { return world().stash_size(turn_); }
 
     /// TM-1: timers with a key: starting one again replaces it. False: there is no room, or the
@@ -165,6 +166,17 @@ public:
     void cancel_timers() noexcept { world().cancel_timers(turn_); }
     [[nodiscard]] bool is_timer_active(timer_key key) const noexcept {
         return world().timer_active(turn_, key);
+    }
+    /// AC-5: sends a message to whomever after `delay`, be it that this actor has ended. The handle
+    /// cancels that; false: there is no room, or the delay is too long.
+    template <message M>
+    schedule_handle schedule_once(duration delay, any_ref to, M message) {
+        using scheduled = detail::scheduled_of<M>;
+        memory_source& memory = world().memory();
+        void* block = memory.allocate(sizeof(scheduled), alignof(scheduled));
+        if (block == nullptr)
+            return {};
+        return world().schedule(turn_, *::new (block) scheduled(to, std::move(message)), delay);
     }
     /// TM-2: tells it receive_timeout when no message came for so long, again and again.
     void set_receive_timeout(duration after) noexcept { world().set_receive_timeout(turn_, after); }

@@ -25,6 +25,7 @@
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
+#include <tactus/actor/scheduled_message.hpp>
 #include <tactus/dispatch/dump.hpp>
 
 namespace tactus::inline v0 {
@@ -125,6 +126,9 @@ public:
     /// A child of the user guardian.
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_top(
         const spawn_request& wanted) noexcept;
+    /// A child of the system guardian, for what the runtime has: it ends after the user's.
+    [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_system(
+        const spawn_request& wanted) noexcept;
     /// A child of the actor whose turn it is.
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_child(
         turn& t, const spawn_request& wanted) noexcept;
@@ -168,6 +172,10 @@ public:
             stream_.forget(who.index());
         return done;
     }
+    /// Nobody: what it is told is a dead letter of this system, whoever tells it.
+    [[nodiscard]] mailbox_index dead_letters() const noexcept {
+        return mailbox_index::make(root_.system_number(), mailbox_index::slot_mask, 1);
+    }
     [[nodiscard]] mailbox_index user_guardian() const noexcept { return user_; }
     [[nodiscard]] const supervisor_strategy& guardian_strategy() const noexcept {
         return guardian_strategy_;
@@ -198,9 +206,10 @@ public:
     /// ST-1, ST-2: puts the message being handled aside; a failure when there is no room for it,
     /// and then it is a dead letter (stash_overflow).
     [[nodiscard]] std::expected<void, failure> stash(turn& t) noexcept;
-    /// All that was put aside comes before what waits, in its order. What does not fit a bounded
-    /// mailbox any more is a dead letter (mailbox_full): the oldest of it.
-    void unstash_all(turn& t) noexcept;
+    /// The oldest `count` that were put aside come before what waits, in their order. What does not
+    /// fit a bounded mailbox any more is a dead letter (mailbox_full): the oldest of it.
+    void unstash(turn& t, std::uint32_t count) noexcept;
+    static constexpr std::uint32_t all_of_stash = 0xffff'ffff;
     [[nodiscard]] std::uint32_t stash_size(turn& t) noexcept;
 
     /// TM-1. False: no room for a timer, or its time is too long.
@@ -208,6 +217,9 @@ public:
     bool cancel_timer(turn& t, timer_key key) noexcept;
     void cancel_timers(turn& t) noexcept;
     [[nodiscard]] bool timer_active(turn& t, timer_key key) noexcept;
+    /// AC-5: `what` is the world's from now on.
+    [[nodiscard]] schedule_handle schedule(turn& t, scheduled_message& what,
+                                           duration delay) noexcept;
     /// TM-2; duration::max(): none.
     void set_receive_timeout(turn& t, duration after) noexcept;
     /// A message that counts has come: for actors with a receive timeout.
@@ -263,6 +275,8 @@ public:
 
 private:
     friend class actor_selection;
+    friend class schedule_handle;
+    friend class scheduled_message;
 
     /// The path begins at our root, and that is taken off. False: it does not.
     [[nodiscard]] bool enter_root(std::string_view& path) const noexcept;
@@ -310,6 +324,8 @@ private:
         [[nodiscard]] mailbox_index index() const noexcept;
     };
 
+    [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_below(
+        mailbox_index guardian, const spawn_request& wanted) noexcept;
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_under(
         slot* parent, const spawn_request& wanted, std::uint32_t bits) noexcept;
     /// Takes the name and the block, if it needs them.
@@ -387,7 +403,13 @@ private:
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
     /// True: there was one.
     bool drop_timer(turn& t, timer_key key) noexcept;
-    void unstash(const self& s) noexcept;
+    // Scheduled messages; the list is under its lock.
+    void link(scheduled_message& what) noexcept;
+    static void unlink(scheduled_message& what) noexcept;
+    /// False: it was sent, or is not ours any more: `what` is not touched.
+    bool unschedule(scheduled_message* what, timer_handle timer) noexcept;
+    void end_scheduled() noexcept;
+    void unstash(const self& s, std::uint32_t count = all_of_stash) noexcept;
 
     [[nodiscard]] handled receive_terminated(turn& t, const self& s, const terminated& m) noexcept;
     /// A message that another one stands for.
@@ -410,6 +432,8 @@ private:
     mailbox_index system_;
     port::atomic<std::uint32_t> terminating_{0};
     port::mutex guardians_;  // children of guardians
+    port::mutex schedule_lock_;
+    scheduled_message* scheduled_ = nullptr;  // the latest first
 };
 
 }  // namespace tactus::inline v0

@@ -117,6 +117,7 @@ struct cell_extras {
     cause_ref cause;
     mailbox_index perpetrator;           // the child whose failure it is; names nothing: its own
     envelope* failed_message = nullptr;  // kept for pre_restart
+    mailbox_index failed_sender;         // whose message it was, for hooks
     // Family.
     child_record* children = nullptr;
     std::uint32_t ending_children = 0;  // stop was ordered, and they are not gone

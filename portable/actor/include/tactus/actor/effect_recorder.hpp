@@ -71,6 +71,13 @@ public:
     }
     /// Fired for the last time, replaced or cancelled, by whomever.
     virtual void timer_gone(const actor_timer& timer) noexcept { (void)timer; }
+    /// A message is to be sent later; it may have been already.
+    virtual void scheduled(turn& t, any_ref to, const message_type& what, duration delay) noexcept {
+        (void)t;
+        (void)to;
+        (void)what;
+        (void)delay;
+    }
     /// duration::max(): none any more.
     virtual void receive_timeout_set(turn& t, duration after) noexcept {
         (void)t;

@@ -3,8 +3,9 @@
 // Resolver: which dispatcher and which mailbox an actor gets (DR-1 ... DR-5).
 //
 // Dispatchers and mailboxes have ids; an alias is another name for one, followed up to 20 deep; a
-// deployment names them for an actor's path; a requirement is mapped to a mailbox that satisfies
-// it. resolve() asks in a fixed order, and the first that has something to say decides:
+// deployment names them for an actor's path, or for many: in it `*` stands for one name, and `**`
+// at its end for any path below; a requirement is mapped to a mailbox that satisfies it. resolve()
+// asks in a fixed order, and the first that has something to say decides:
 //
 //     dispatcher   props, deployment, default
 //     mailbox      props, deployment, the dispatcher's mailbox, the actor's requirement,
@@ -98,6 +99,8 @@ public:
                                            const mailbox_options& wanted) noexcept;
     /// Another name, for a dispatcher or a mailbox or both; the target may come later.
     [[nodiscard]] result<void> add_alias(std::string_view alias, std::string_view target) noexcept;
+    /// Of those that fit a path, the one counts that says its first names more exactly: itself,
+    /// then `*`, then `**`.
     [[nodiscard]] result<void> add_deployment(std::string_view path, const deployment& d) noexcept;
     /// Before the built-in mapping. The mailbox may come later.
     [[nodiscard]] result<void> map_requirement(capability_set required,
@@ -139,6 +142,8 @@ private:
     [[nodiscard]] node* find(category c, std::string_view name) const noexcept;
     template <class Node>
     [[nodiscard]] Node* find_as(category c, std::string_view name) const noexcept;
+    /// Of the actor's path; null: none.
+    [[nodiscard]] const reference_node* find_deployment(std::string_view path) const noexcept;
     [[nodiscard]] void* take(std::size_t size, std::size_t alignment) noexcept;
     /// nullptr when there is no room.
     [[nodiscard]] const char* keep(std::string_view first, std::string_view second = {}) noexcept;
@@ -177,6 +182,7 @@ private:
     dispatcher_node* last_dispatcher_ = nullptr;
     std::uint32_t dispatcher_count_ = 0;
     std::uint64_t resolve_count_ = 0;
+    bool has_patterns_ = false;  // of deployments
 };
 
 }  // namespace tactus::inline v0
