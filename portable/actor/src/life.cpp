@@ -154,14 +154,16 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
     cell& c = cell::at(state);
     const self s{w, t.place(), c};
     switch (m.kind) {
-    case system_kind::supervise:
-        return w.look_at_orders(t, s);
+    case system_kind::supervise: {
+        const handled looked = w.look_at_orders(t, s);
+        return looked.is_ok() ? w.decide_waiting(t, s) : looked;
+    }
     case system_kind::terminate:
         w.be_terminated(t, s);
         break;
     case system_kind::recreate:
         w.be_recreated(t, s, cause_ref::take(m.data.read()));
-        break;
+        return w.decide_waiting(t, s);
     case system_kind::failed:
         w.has_failed(s, failure(static_cast<const char*>(m.data.read())));
         break;
@@ -238,7 +240,7 @@ void actor_world::report(const self& s, std::uint32_t what) noexcept {
     const mailbox_index parent = s.c.parent();
     if (parent.valid()) {
         if (cell_extras* x = s.c.extras(); x != nullptr)
-            x->reported = x->cause;
+            x->reported.put(x->cause);
         slot& above = kernel_->slots().at(parent.slot_number());
         s.c.report(*kernel_, above, cell::of(above), s.place, what);
         return;
@@ -369,6 +371,7 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     // PK-SUP-10: children that survived are restarted, too.
     children_of all(slots, s.c);
     while (slot* child = last != cell::no_cell ? all.next() : nullptr) {
+        forget_failure(s, *child);
         (void)send_recreate(slots.index_of(*child), why);
         if (slots.number_of(*child) == last)
             break;

@@ -324,6 +324,24 @@ private:
         [[nodiscard]] mailbox_index index() const noexcept;
     };
 
+    /// L1: over what is done with the children of a guardian, below which any thread spawns.
+    class family_lock {
+    public:
+        family_lock(actor_world& of, const cell& parent) noexcept
+            : mutex_(parent.is(cell::is_guardian) ? &of.guardians_ : nullptr) {
+            if (mutex_ != nullptr)
+                mutex_->lock();
+        }
+        ~family_lock() {
+            if (mutex_ != nullptr)
+                mutex_->unlock();
+        }
+        family_lock(const family_lock&) = delete;
+        family_lock& operator=(const family_lock&) = delete;
+
+    private:
+        port::mutex* mutex_;
+    };
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_below(
         mailbox_index guardian, const spawn_request& wanted) noexcept;
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_under(
@@ -350,6 +368,13 @@ private:
     void fail_beside(turn& t, const failure& why) noexcept;
     [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;
     [[nodiscard]] handled look_at_reports(turn& t, const self& s) noexcept;
+    /// PK-SYS-7: failures of children wait while it is held back itself; PK-SYS-8: and are decided
+    /// afterwards, in their order.
+    [[nodiscard]] static bool is_held_back(const self& s) noexcept;
+    [[nodiscard]] bool let_wait(const self& s, slot& child) noexcept;
+    [[nodiscard]] handled decide_waiting(turn& t, const self& s) noexcept;
+    /// It is restarted anyway.
+    void forget_failure(const self& s, slot& child) noexcept;
     void child_ended(turn& t, const self& s, slot& child) noexcept;
     [[nodiscard]] handled child_failed(turn& t, const self& s, slot& child) noexcept;
     [[nodiscard]] handled decide(const self& s, mailbox_index child, const failure_cause& why,

@@ -14,6 +14,7 @@
 //   backs off       its restart is to wait, or not: a level                        its parent
 //
 // A child reports by linking itself to its parent (reports_), at most once until the parent looked.
+// Who is the first in the list tells the parent: until it has, the parent does not look.
 // An ended child's slot stays until its parent has looked: the parent gives it back.
 //
 // Phases; only the actor's own turn changes them:
