@@ -347,7 +347,7 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     if (why)
         x->cause = std::move(why);
     const actor_maker* maker = detail::actor_place(s.place).maker();
-    if (maker != nullptr && !maker->again() && s.c.is(cell::has_instance)) {
+    if (maker != nullptr && !maker->again()) {
         // It was made of what could only be moved.
         if (events_ != nullptr && x->cause)
             events_->hook_failed(any_ref(s.index()), "restart: it cannot be made again", *x->cause);

@@ -272,3 +272,41 @@ TEST(told_failure, SV_3_a_failure_after_another) {
     EXPECT_TRUE(journal().is({4}));
     rig.end();
 }
+
+namespace {
+
+/// Can only be moved.
+struct sole_value {
+    explicit sole_value(int v) noexcept : value(v) {}
+    sole_value(sole_value&& from) noexcept : value(std::exchange(from.value, -1)) {}
+    sole_value& operator=(sole_value&&) = delete;
+    int value;
+};
+/// Made of one; its pre_start fails.
+class sole_owner : public actor<int> {
+public:
+    explicit sole_owner(sole_value v) : value_(std::move(v)) { journal().add(value_.value); }
+    std::expected<void, failure> pre_start() { return std::unexpected(failure("no")); }
+    void on(int) {}
+
+private:
+    sole_value value_;
+};
+
+}  // namespace
+
+// AC-6, SV-2: what can only be moved is gone with the first instance, be it that this one failed to
+// begin: who is to be started again, by restart or resume, is stopped.
+TEST(told_failure, AC_6_what_was_moved_makes_no_second_instance) {
+    for (const directive then : {directive::restart, directive::resume}) {
+        world_rig rig({.max_restarts = 3U, .decider = deciding});
+        begin(where::nowhere, 0, then);
+        (void)rig.spawn<sole_owner>("a", sole_value(5));
+        rig.run();
+        EXPECT_TRUE(journal().is({5}));
+        EXPECT_EQ(rig.said.decision_count, 1u);
+        EXPECT_EQ(rig.said.hooks_failed, 1u);  // it cannot be made again
+        EXPECT_FALSE(rig.world.find("/user/a").valid());
+        rig.end();
+    }
+}
