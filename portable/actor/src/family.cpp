@@ -54,9 +54,10 @@ void actor_world::stop_children(turn& t) noexcept {
     effect_recorder* recorder = recording(s.c);
     children_of all(kernel_->slots(), s.c);
     while (slot* child = all.next()) {
+        const mailbox_index who = life_of(kernel_->slots(), *child);  // it may have ended
         if (recorder != nullptr)
-            recorder->stopping_child(t, kernel_->slots().index_of(*child));
-        forget_watch(t, kernel_->slots().index_of(*child));
+            recorder->stopping_child(t, who);
+        forget_watch(t, who);
         order_stop(s, *child);
     }
 }
@@ -215,7 +216,7 @@ void actor_world::apply_restart(turn& t, const self& s, slot& child, const cause
 handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept {
     cell& c = cell::of(child);
     cell_extras* theirs = c.extras();
-    const mailbox_index who = kernel_->slots().index_of(child);
+    const mailbox_index who = life_of(kernel_->slots(), child);  // it may be ending
     cause_ref why = theirs != nullptr && theirs->reported
                         ? std::move(theirs->reported)
                         : cause_ref::make(memory_, failure_kind::runtime,
