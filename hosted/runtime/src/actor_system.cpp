@@ -7,6 +7,7 @@
 #include "signals_blocked.hpp"
 #include "system_listener.hpp"
 #include "system_log.hpp"
+#include "wait_until.hpp"
 
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/timer_service.hpp>
@@ -296,14 +297,15 @@ struct actor_system::parts final : world_events {
         terminate();
         std::unique_lock held(mutex);
         // The tasks have their own limits.
-        const auto tasks = the_shutdown().total_timeout() + std::chrono::seconds(1);
-        (void)over.wait_for(held, tasks, [this] { return ending || ended || shut_down; });
+        const auto tasks = runtime::sum_of(the_shutdown().total_timeout(), std::chrono::seconds(1));
+        (void)detail::wait_at_most(over, held, tasks,
+                                   [this] { return ending || ended || shut_down; });
         if (!ending) {
             held.unlock();
             end_actors({});
             held.lock();
         }
-        return over.wait_for(held, how.shutdown_limit, [this] { return ended; });
+        return detail::wait_at_most(over, held, how.shutdown_limit, [this] { return ended; });
     }
 
     std::string name;
@@ -392,8 +394,10 @@ void actor_system::watch_end(actor_world& world, any_ref who, const shutdown_don
 }
 
 bool actor_system::wait(std::chrono::nanoseconds limit) {
+    if (worker::current() != nullptr)
+        return false;
     std::unique_lock held(parts_->mutex);
-    return parts_->over.wait_for(held, limit, [this] { return parts_->ended; });
+    return detail::wait_at_most(parts_->over, held, limit, [this] { return parts_->ended; });
 }
 
 std::string actor_system::dump(dump_format format) {

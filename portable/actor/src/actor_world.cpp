@@ -153,7 +153,9 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
     const auto init = [&](slot& s) noexcept {
         begun = &s;
         const std::uint32_t named = wanted.name.empty() ? 0U : std::uint32_t{cell::is_named};
-        ::new (s.user_state()) cell(above, bits | named);
+        const std::uint32_t odd =
+            slots.next_life_of(s) % 2 != 0 ? std::uint32_t{cell::is_odd_life} : 0U;
+        ::new (s.user_state()) cell(above, bits | named | odd);
         detail::actor_place(s, *wanted.type).begin(wanted.maker, *block);
         // For people: 0 is nobody.
         s.tag.store(parent != nullptr ? slots.number_of(*parent) + 1 : 0,

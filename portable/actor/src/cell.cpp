@@ -67,6 +67,15 @@ cell::link cell::take_reports(registry& slots) noexcept {
     return oldest;
 }
 
+mailbox_index life_of(const registry& slots, slot& place) noexcept {
+    const mailbox_index now = slots.index_of(place);
+    const bool odd = cell::of(place).is(cell::is_odd_life);
+    if (now.generation != 0 && (now.generation % 2 != 0) == odd)
+        return now;
+    // 0 is what follows the last one.
+    return now.with_generation(now.generation != 0 ? now.generation - 1 : registry::generation_max);
+}
+
 void link_child(registry& slots, cell& parent, slot& child) noexcept {
     const cell::link me = slots.number_of(child);
     cell& c = cell::of(child);

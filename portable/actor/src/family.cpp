@@ -56,9 +56,10 @@ void actor_world::stop_children(turn& t) noexcept {
     effect_recorder* recorder = recording(s.c);
     children_of all(kernel_->slots(), s.c);
     while (slot* child = all.next()) {
+        const mailbox_index who = life_of(kernel_->slots(), *child);  // it may have ended
         if (recorder != nullptr)
-            recorder->stopping_child(t, kernel_->slots().index_of(*child));
-        forget_watch(t, kernel_->slots().index_of(*child));
+            recorder->stopping_child(t, who);
+        forget_watch(t, who);
         order_stop(s, *child);
     }
 }
@@ -275,7 +276,7 @@ handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept 
     if (s.c.phase() >= cell_phase::terminating || c.phase() == cell_phase::ended)
         return handled::ok();  // its end was ordered, or has come: nobody asks any more
     cell_extras* theirs = c.extras();
-    const mailbox_index who = kernel_->slots().index_of(child);
+    const mailbox_index who = life_of(kernel_->slots(), child);  // it may be ending
     cause_ref why = theirs != nullptr ? theirs->reported.take()
                                       : cause_ref::make(memory_, failure_kind::runtime,
                                                         failure("no memory to say why it failed"));

@@ -127,7 +127,7 @@ public:
         std::uint32_t messages_max = 1U << 26U;  // in flight at once
         std::uint32_t timers_max = 1U << 24U;    // at once
         supervisor_strategy guardian_strategy = {};
-        std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);
+        std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);  // max(): none
         at_limit then = at_limit::detach;
         shutdown_options shutdown = {};
         // SIGTERM and SIGINT run the shutdown; the second one ends the process with 128 + n.
@@ -180,8 +180,8 @@ public:
         return detail::ref_of<A>(any_ref(*made));
     }
 
-    /// Asks and waits: `make` gets an actor_ref<R> to reply to, and gives the message. Not within
-    /// an actor, where nothing may wait.
+    /// Asks and waits: `make` gets an actor_ref<R> to reply to, and gives the message. A timeout of
+    /// max() never comes. Not within an actor, where nothing may wait.
     template <class R, class Target, class Make>
     [[nodiscard]] std::expected<R, ask_error> ask(const Target& target, Make&& make,
                                                   std::chrono::nanoseconds timeout) {
@@ -209,7 +209,8 @@ public:
                               ? ask_error::kind::target_terminated
                               : ask_error::kind::refused);
         std::unique_lock held(place->mutex);
-        if (!place->arrived.wait_for(held, timeout, [&] { return place->reply.has_value(); }))
+        if (!detail::wait_at_most(place->arrived, held, timeout,
+                                  [&] { return place->reply.has_value(); }))
             return failed(ask_error::kind::timeout);  // a late reply is a dead letter
         unanswered.box = {};
         // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has come
@@ -254,8 +255,11 @@ public:
     /// Begins to stop everything: runs the shutdown with the reason system_terminate, or, where
     /// that is not asked for (run_by_terminate), stops the actors. Returns at once.
     void terminate() noexcept;
-    /// True when everything has ended within the time. Not within an actor.
+    /// True when everything has ended within the time; max() waits for ever. Within an actor, be it
+    /// another system's, it does not wait, and gives false at once (UP-3): see when_terminated,
+    /// on_terminated.
     bool wait(std::chrono::nanoseconds limit);
+    /// Within an actor it only terminates, and gives false.
     bool terminate_and_wait(std::chrono::nanoseconds limit) {
         terminate();
         return wait(limit);

@@ -360,6 +360,13 @@ private:
 
     // Life.
     [[nodiscard]] handled create(const self& s, failure_kind as) noexcept;
+    /// What user code came to, if context().fail in it counts as if it had returned that: where it
+    /// is not a message that was handled.
+    [[nodiscard]] static handled with_told(cell& c, handled result) noexcept;
+    /// Its failure is told, and the cause of the failure being dealt with stays.
+    template <class Hook>
+    void run_hook(const self& s, const char* name, Hook&& hook) noexcept;
+    void run_post_stop(const self& s) noexcept;
     void destroy_instance(const self& s) noexcept;
     void forget_functions(cell& c) noexcept;
     void destroy_coroutines(const self& s) noexcept;
