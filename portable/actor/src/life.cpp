@@ -37,13 +37,13 @@ void actor_world::fail(turn& t, const failure& why) noexcept {
     c.tell(*kernel_, t.place(), cell::told_fail);
 }
 
-void actor_world::note_failed_message(turn& t, cell& c, envelope& e) noexcept {
+bool actor_world::keeps_failed_message(turn& t, cell& c, envelope& e) noexcept {
     const auto& type = static_cast<const actor_type&>(*t.place().acts());
     cell_extras* x = c.extras();
     if (type.pre_restart == nullptr || x == nullptr || x->failed_message != nullptr)
-        return;
+        return false;
     x->failed_message = &e;
-    t.keep();
+    return true;
 }
 
 // ---- start
@@ -90,6 +90,8 @@ handled actor_world::create(const self& s, failure_kind as) noexcept {
 }
 
 void actor_world::destroy_instance(const self& s) noexcept {
+    // Also without one: a constructor that failed may have begun some. They refer to it.
+    destroy_coroutines(s.c);
     if (!s.c.is(cell::has_instance))
         return;
     s.c.clear(cell::has_instance);
@@ -143,6 +145,7 @@ void actor_world::destroy(slot& place) noexcept {
     if (!c.is(cell::has_instance))
         return;
     c.clear(cell::has_instance);
+    destroy_coroutines(c);
     static_cast<const actor_type&>(*place.acts()).destruct(instance_of(place));
     // What belongs to it goes with its extras.
 }
@@ -169,7 +172,7 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
         w.be_watched(s, static_cast<watch_entry&>(m));
         break;
     case system_kind::continuation:
-        return w.resume_coroutine(c, m);
+        return w.resume_coroutine(t, c, m);
     case system_kind::unwatch:
         w.be_unwatched(s, m.subject.read());
         break;
@@ -315,7 +318,7 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
         be_terminated(t, s);
         return;
     }
-    destroy_coroutines(s);
+    destroy_coroutines(s.c);
     cancel_timers(t);
     unstash(s);
     if (s.c.is(cell::has_instance)) {
@@ -430,8 +433,7 @@ void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
 }
 
 void actor_world::finish_termination(turn& t, const self& s) noexcept {
-    if (s.c.extras() != nullptr)
-        destroy_coroutines(s);
+    destroy_coroutines(s.c);
     if (s.c.is(cell::has_instance)) {
         const actor_type& type = s.type();
         // Of the message it failed with, if that is why it ends.

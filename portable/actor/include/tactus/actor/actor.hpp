@@ -216,12 +216,11 @@ struct actor_table {
         if (set == nullptr)
             return world.failed(c, failure_kind::runtime, failure(no_frame_memory));
         t.keep();
-        const std::size_t before = set->count();
         const handled result = set->start_handler([&] { return supervised(handle()); },
                                                   {&e, &actor_world::coroutine_ended});
         if (!result.is_ok())
             return result;
-        if (!reentrant && set->count() != before)
+        if (!reentrant && set->last_waits())
             world.await_coroutine(t, c);
         return handled::kept();
     }

@@ -248,7 +248,12 @@ public:
     [[nodiscard]] timer_service* timers() const noexcept { return timers_; }
 
     /// Keeps the message for pre_restart, if the actor has one.
-    void note_failed_message(turn& t, cell& c, envelope& e) noexcept;
+    void note_failed_message(turn& t, cell& c, envelope& e) noexcept {
+        if (keeps_failed_message(t, c, e))
+            t.keep();
+    }
+    /// True: the message is the cell's from now on.
+    [[nodiscard]] bool keeps_failed_message(turn& t, cell& c, envelope& e) noexcept;
     /// A message that no handler takes: what every actor understands, or unhandled.
     [[nodiscard]] handled receive_other(turn& t, cell& c, envelope& e) noexcept;
     /// The message being handled is unhandled after all. For types that say what they handle.
@@ -344,8 +349,8 @@ private:
     [[nodiscard]] handled create(const self& s, failure_kind as) noexcept;
     void destroy_instance(const self& s) noexcept;
     void forget_functions(cell& c) noexcept;
-    void destroy_coroutines(const self& s) noexcept;
-    [[nodiscard]] handled resume_coroutine(cell& c, system_message& continuation) noexcept;
+    static void destroy_coroutines(cell& c) noexcept;
+    [[nodiscard]] handled resume_coroutine(turn& t, cell& c, system_message& continuation) noexcept;
     static void note_wait(cell& c) noexcept;
     void fail_beside(turn& t, const failure& why) noexcept;
     [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;

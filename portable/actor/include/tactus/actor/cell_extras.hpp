@@ -99,6 +99,7 @@ struct cell_coroutines final : coroutine_set {
         : coroutine_set(owner, memory), world(of), c(in) {}
     actor_world& world;
     cell& c;
+    std::uint32_t awaited = 0;  // handlers that others wait for
 };
 
 /// A receive timeout that is on.
