@@ -178,6 +178,9 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
         break;
     case system_kind::death_watch_notification:
         return w.be_notified(t, s, static_cast<watch_entry&>(m));
+    case system_kind::receive_timeout:
+        w.rearm_lost(t, s, m);
+        break;
     default:
         break;
     }

@@ -199,7 +199,7 @@ TEST(coroutine_lifetime, AC_6_pre_restart_gets_the_message_of_a_coroutine) {
 
 namespace {
 
-enum class stage : std::uint8_t { constructor, pre_start, post_stop };
+enum class stage : std::uint8_t { constructor, pre_start, post_stop, none };
 
 /// Has a coroutine that looks at it when its frame ends.
 class mortal : public actor<int> {
@@ -255,4 +255,53 @@ TEST(coroutine_lifetime, AC_2_frames_end_before_their_instance) {
     EXPECT_TRUE(journal().is({100, 900}));
     EXPECT_EQ(rig.timing.pending(), 0u);
     rig.end();
+}
+
+namespace {
+
+/// Waits in its handler, and is told of an end by a message whose handler waits, too.
+class twice : public actor<int, any_ref> {
+public:
+    void on(any_ref who) { context().watch_with(who, 5); }
+    task<> on(int v) {
+        journal().add(v);
+        const bool passed = co_await context().delay(ms(v));
+        journal().add(passed ? 100 + v : -1);
+    }
+};
+
+}  // namespace
+
+// AC-2, DW-1: what comes beside a full mailbox may begin a second wait: both hold others back.
+TEST(coroutine_lifetime, AC_2_two_waits_of_an_actor_that_is_not_reentrant) {
+    world_rig rig;
+    const auto gone = rig.spawn<mute>("gone");
+    auto r = detail::request_for<twice>(rig.memory, "t", {.mailbox = {.capacity = 2}});
+    const actor_ref<int, any_ref> t{any_ref(*rig.world.spawn_top(*r))};
+    t.tell(any_ref(gone));
+    rig.run();
+    t.tell(2);
+    rig.run();
+    t.tell(1);
+    t.tell(1);
+    (void)rig.world.stop(gone.index());
+    rig.run();
+    EXPECT_TRUE(journal().is({2, 5}));
+    rig.pass(4);
+    EXPECT_TRUE(journal().is({102}));
+    rig.pass(10);
+    EXPECT_TRUE(journal().is({105, 1, 101, 1, 101}));
+    rig.end();
+}
+
+// AC-2: frames end before an instance that is ended by force, too.
+TEST(coroutine_lifetime, AC_2_frames_end_before_an_instance_ended_by_force) {
+    {
+        world_rig rig;
+        (void)rig.spawn<mortal>("m", stage::none);
+        rig.run();
+        EXPECT_TRUE(journal().is({}));
+        // The kernel ends with it still there.
+    }
+    EXPECT_TRUE(journal().is({100, 900}));
 }

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -404,6 +405,11 @@ private:
     void unwatch_all(turn& t, const self& s) noexcept;
     [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
     [[nodiscard]] handled receive_idle(turn& t, const self& s) noexcept;
+    /// `which` said that it is due, and that was lost; none: one of them, nobody knows which.
+    void due_was_lost(mailbox_index whose, std::optional<timer_handle> which,
+                      dead_letter_cause why) noexcept;
+    void rearm_lost(turn& t, const self& s, const system_message& m) noexcept;
+    void rearm(cell_extras& x, actor_timer& timer) noexcept;
     void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
     /// True: there was one.
@@ -417,6 +423,9 @@ private:
     void unstash(const self& s, std::uint32_t count = all_of_stash) noexcept;
 
     [[nodiscard]] handled receive_terminated(turn& t, const self& s, const terminated& m) noexcept;
+    /// None: it has become nothing, or that has no function for it.
+    [[nodiscard]] std::optional<handled> tell_become(turn& t, const self& s, signal_kind what,
+                                                     void* signal) noexcept;
     /// A message that another one stands for.
     [[nodiscard]] handled receive_inner(turn& t, const self& s, envelope& inner,
                                         mailbox_index sender) noexcept;
