@@ -327,6 +327,8 @@ void actor_world::dead_letter(mailbox_index to, envelope& message,
         asked->reply_to.tell(actor_identity{asked->id, {}});
         return;
     }
+    if (const timer_due* due = message.get_if<timer_due>(); due != nullptr)
+        due_was_lost(to, due->which, cause);
     if (events_ != nullptr)
         events_->dead_letter(any_ref(to), message, cause);
     lost(to, message.sender.read(), *message.type.read(), cause);
@@ -343,6 +345,8 @@ void actor_world::lost(mailbox_index to, mailbox_index from, const message_type&
 }
 void actor_world::message_lost(mailbox_index to, const message_type& type,
                                dead_letter_cause cause) noexcept {
+    if (same_message(type, message_type_of<timer_due>))
+        due_was_lost(to, {}, cause);
     if (events_ != nullptr)
         events_->message_lost(any_ref(to), type, cause);
     lost(to, {}, type, cause);

@@ -16,8 +16,10 @@ const char* name_of(wait_kind what) noexcept {
 }
 
 handled coroutine_set::refuse(failure why, const coroutine_keep& keep) noexcept {
+    ended_waited_ = false;
     if (keep.ended != nullptr)
         keep.ended(*this, keep.what, coroutine_end::failed);
+    last_waits_ = false;
     return handled::failed(why);  // last: what ended() called may have failed too
 }
 
@@ -48,8 +50,11 @@ handled coroutine_set::run(detail::task_frame& root, std::coroutine_handle<> fro
     // It has stopped, and nobody would go on with it: it awaits what is no wait, or the compiler is
     // at fault (docs/coroutines.md).
     TACTUS_CHECK(3, now.how != state::runs);
-    if (now.how == state::waits)
+    if (now.how == state::waits) {
+        root.waited_ = true;
+        last_waits_ = true;
         return handled::ok();
+    }
     if (now.how == state::returned) {
         const handled result = root.outcome_(root);
         if (result.is_ok()) {
@@ -64,17 +69,25 @@ handled coroutine_set::run(detail::task_frame& root, std::coroutine_handle<> fro
 
 void coroutine_set::end(detail::task_frame& root, coroutine_end how) noexcept {
     const coroutine_keep keep = root.keep_;
+    const bool waited = root.waited_;
     root.unlink();
     --count_;
     root.self_.destroy();
+    // Last: destructors may have started others.
+    ended_waited_ = waited;
     if (keep.ended != nullptr)
         keep.ended(*this, keep.what, how);
+    last_waits_ = false;
 }
 
-handled coroutine_set::resume(system_message& continuation) noexcept {
+handled coroutine_set::resume(system_message& continuation, going_on before) noexcept {
     TACTUS_CHECK(2, !running_);  // C2
     const auto [root, who] = continuation_waker::arrived(continuation);
-    return root != nullptr ? run(*root, who) : handled::ok();
+    if (root == nullptr)
+        return handled::ok();
+    if (before != nullptr)
+        before(root->keep_.what);
+    return run(*root, who);
 }
 
 void coroutine_set::destroy_all() noexcept {

@@ -28,9 +28,13 @@ coroutine_set* actor_world::coroutines_of(turn& t, cell& c) noexcept {
 }
 
 void actor_world::await_coroutine(turn& t, cell& c) noexcept {
-    c.set(cell::awaits);
+    // One begins while another waits when what is told does not come through the mailbox: what
+    // watch_with was given, of which that had no room.
+    if (c.extras()->coroutines->awaited++ == 0) {
+        c.set(cell::awaits);
+        (void)kernel_->suspend(t.self(), suspension::await);
+    }
     note_wait(c);
-    (void)kernel_->suspend(t.self(), suspension::await);
 }
 
 void actor_world::fail_beside(turn& t, const failure& why) noexcept {
@@ -46,25 +50,36 @@ void actor_world::note_wait(cell& c) noexcept {
     c.set_wait(static_cast<std::uint32_t>(c.extras()->coroutines->waits_for()));
 }
 
-handled actor_world::resume_coroutine(cell& c, system_message& continuation) noexcept {
-    const handled result = c.extras()->coroutines->resume(continuation);
+handled actor_world::resume_coroutine(turn& t, cell& c, system_message& continuation) noexcept {
+    // AC-2: the sender is that of the handler's message again, for as long as it goes on.
+    const mailbox_index outside = t.sender();
+    t.set_sender({});
+    const handled result = c.extras()->coroutines->resume(continuation, [](void* message) noexcept {
+        if (message != nullptr)
+            turn::current()->set_sender(static_cast<envelope*>(message)->sender.read());
+    });
+    t.set_sender(outside);
     if (c.is(cell::awaits))
         note_wait(c);
     return result;
 }
 
-void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end) noexcept {
+void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end how) noexcept {
     auto& own = static_cast<cell_coroutines&>(of);
     actor_scheduler& kernel = *own.world.kernel_;
-    kernel.dispose_kept(*static_cast<envelope*>(what));
-    if (own.c.is(cell::awaits)) {
+    auto& message = *static_cast<envelope*>(what);
+    // PK-SUP-2: as any other handler's.
+    if (how != coroutine_end::failed ||
+        !own.world.keeps_failed_message(*turn::current(), own.c, message))
+        kernel.dispose_kept(message);
+    if (own.c.is(cell::awaits) && of.ended_waited() && --own.awaited == 0) {
         own.c.clear(cell::awaits);
         (void)kernel.resume(of.owner(), suspension::await);
     }
 }
 
-void actor_world::destroy_coroutines(const self& s) noexcept {
-    if (cell_extras* x = s.c.extras(); x != nullptr && x->coroutines != nullptr)
+void actor_world::destroy_coroutines(cell& c) noexcept {
+    if (cell_extras* x = c.extras(); x != nullptr && x->coroutines != nullptr)
         x->coroutines->destroy_all();
 }
 

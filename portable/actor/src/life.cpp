@@ -37,13 +37,13 @@ void actor_world::fail(turn& t, const failure& why) noexcept {
     c.tell(*kernel_, t.place(), cell::told_fail);
 }
 
-void actor_world::note_failed_message(turn& t, cell& c, envelope& e) noexcept {
+bool actor_world::keeps_failed_message(turn& t, cell& c, envelope& e) noexcept {
     const auto& type = static_cast<const actor_type&>(*t.place().acts());
     cell_extras* x = c.extras();
     if (type.pre_restart == nullptr || x == nullptr || x->failed_message != nullptr)
-        return;
+        return false;
     x->failed_message = &e;
-    t.keep();
+    return true;
 }
 
 handled actor_world::with_told(cell& c, handled result) noexcept {
@@ -101,6 +101,8 @@ handled actor_world::create(const self& s, failure_kind as) noexcept {
 }
 
 void actor_world::destroy_instance(const self& s) noexcept {
+    // Also without one: a constructor that failed may have begun some. They refer to it.
+    destroy_coroutines(s.c);
     if (!s.c.is(cell::has_instance))
         return;
     s.c.clear(cell::has_instance);
@@ -154,6 +156,7 @@ void actor_world::destroy(slot& place) noexcept {
     if (!c.is(cell::has_instance))
         return;
     c.clear(cell::has_instance);
+    destroy_coroutines(c);
     static_cast<const actor_type&>(*place.acts()).destruct(instance_of(place));
     // What belongs to it goes with its extras.
 }
@@ -182,12 +185,15 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
         w.be_watched(s, static_cast<watch_entry&>(m));
         break;
     case system_kind::continuation:
-        return w.resume_coroutine(c, m);
+        return w.resume_coroutine(t, c, m);
     case system_kind::unwatch:
         w.be_unwatched(s, m.subject.read());
         break;
     case system_kind::death_watch_notification:
         return w.be_notified(t, s, static_cast<watch_entry&>(m));
+    case system_kind::receive_timeout:
+        w.rearm_lost(t, s, m);
+        break;
     default:
         break;
     }
@@ -356,7 +362,7 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
         be_terminated(t, s);
         return;
     }
-    destroy_coroutines(s);
+    destroy_coroutines(s.c);
     cancel_timers(t);
     unstash(s);
     if (s.c.is(cell::has_instance)) {
@@ -464,8 +470,7 @@ void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
 }
 
 void actor_world::finish_termination(turn& t, const self& s) noexcept {
-    if (s.c.extras() != nullptr)
-        destroy_coroutines(s);
+    destroy_coroutines(s.c);
     if (s.c.is(cell::has_instance)) {
         // Of the message it failed with, if that is why it ends.
         t.set_sender(s.c.is(cell::failed) && s.c.extras() != nullptr ? s.c.extras()->failed_sender

@@ -5,12 +5,37 @@
 // A due timer comes as a message that says which; the actor's list of timers says what it means.
 // The receive timeout costs a message nothing but a note of when it came: its timer runs on, and
 // when it is due it looks how long that was ago.
+//
+// A mailbox may refuse the message that says what is due, or be made to give it away. The actor is
+// told so beside its mailbox then (system_kind::receive_timeout), and the timer goes on.
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/effect_recorder.hpp>
 
 #include <new>
 
 namespace tactus::inline v0 {
+namespace {
+
+/// A single timer whose message was lost is tried again after so long, or its own delay.
+constexpr duration retry_after = duration::from_ms(10);
+
+struct lost_due final : system_message {
+    memory_source& memory;
+    std::optional<timer_handle> which;
+
+    lost_due(memory_source& from, std::optional<timer_handle> timer) noexcept
+        : memory(from), which(timer) {
+        kind = system_kind::receive_timeout;
+        done = [](system_message& m) noexcept {
+            auto& own = static_cast<lost_due&>(m);
+            memory_source& to = own.memory;
+            own.~lost_due();
+            to.release(&own, sizeof(lost_due), alignof(lost_due));
+        };
+    }
+};
+
+}  // namespace
 
 bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexcept {
     const bool overriding = drop_timer(t, timer.key);
@@ -97,35 +122,71 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     const mailbox_index me = s.index();
     const bool last = timer->mode == timer_mode::single;
     envelope* inner = timer->wrap(*kernel_, me, last);
+    if (inner == nullptr) {
+        rearm(*x, *timer);
+        return handled::ok();
+    }
     const timer_key key = timer->key;
     if (last) {
         // PK-TIM-4: over before its message is handled.
         forget_timer(*x, *timer);
     } else if (timer->mode == timer_mode::fixed_rate) {
-        timer->due = timer->due + timer->interval;
-        const duration rest = timer->due - kernel_->time()->now();
-        const auto next =
-            timers_->arm(timer->target, rest > duration::zero() ? rest : duration::zero());
-        if (next)
-            timer->handle = *next;
-        else
-            forget_timer(*x, *timer);
+        rearm(*x, *timer);
     }
-    if (inner == nullptr)
-        return handled::ok();
     const handled result = receive_inner(t, s, *inner, me);
     // Fixed delay: counted from here, unless it was cancelled or replaced meanwhile.
     for (actor_timer* same = s.c.extras()->timers; same != nullptr; same = same->next) {
         if (same->key == key && same->handle == due.which) {
-            const auto next = timers_->arm(same->target, same->interval);
-            if (next)
-                same->handle = *next;
-            else
-                forget_timer(*x, *same);
+            rearm(*x, *same);
             break;
         }
     }
     return result;
+}
+
+void actor_world::rearm(cell_extras& x, actor_timer& timer) noexcept {
+    duration rest = timer.interval;
+    if (timer.mode == timer_mode::fixed_rate) {
+        timer.due = timer.due + timer.interval;
+        rest = timer.due - kernel_->time()->now();
+    } else if (timer.mode == timer_mode::single && rest > retry_after) {
+        rest = retry_after;
+    }
+    const auto next = timers_->arm(timer.target, rest > duration::zero() ? rest : duration::zero());
+    if (next)
+        timer.handle = *next;
+    else
+        forget_timer(x, timer);
+}
+
+void actor_world::due_was_lost(mailbox_index whose, std::optional<timer_handle> which,
+                               dead_letter_cause why) noexcept {
+    // Its timers have ended with it.
+    if (why == dead_letter_cause::recipient_terminated ||
+        why == dead_letter_cause::wrong_generation || why == dead_letter_cause::shutdown)
+        return;
+    // Any thread. Without memory for this, too, the timer is lost.
+    if (void* block = memory_.allocate(sizeof(lost_due), alignof(lost_due)))
+        (void)kernel_->send_system(whose, *::new (block) lost_due(memory_, which));
+}
+
+void actor_world::rearm_lost(turn& t, const self& s, const system_message& m) noexcept {
+    cell_extras* x = s.c.extras();
+    if (x == nullptr || s.c.phase() >= cell_phase::terminating)
+        return;
+    const auto& lost = static_cast<const lost_due&>(m);
+    // What nobody knows may be one that is in the mailbox: it is not known by its new handle.
+    const auto is_lost = [&](timer_handle h) {
+        return lost.which ? h == *lost.which : !timers_->pending(h);
+    };
+    for (actor_timer* timer = x->timers; timer != nullptr;) {
+        actor_timer* const next = timer->next;
+        if (is_lost(timer->handle))
+            rearm(*x, *timer);
+        timer = next;
+    }
+    if (idle_watch* idle = x->idle; idle != nullptr && idle->timer && is_lost(*idle->timer))
+        arm_receive_timeout(t, *idle, idle->after);
 }
 
 // ---- receive timeout
@@ -177,7 +238,7 @@ void actor_world::note_activity(turn& t, cell& c, const envelope& e) noexcept {
     const message_type* type = e.type.read();
     // PK-RTO-4: nor does the question who it is.
     if (type != &message_type_of<timer_due> && type != &message_type_of<identify> &&
-        !type->keeps_receive_timeout)
+        type != &message_type_of<receive_timeout> && !type->keeps_receive_timeout)
         idle->active_at = t.now();
 }
 
@@ -191,6 +252,9 @@ handled actor_world::receive_idle(turn& t, const self& s) noexcept {
     }
     idle.active_at = kernel_->time()->now();
     arm_receive_timeout(t, idle, after);
+    // A message as others; without memory for one as what it is.
+    if (envelope* e = kernel_->wrap(s.index(), receive_timeout{after}); e != nullptr)
+        return receive_inner(t, s, *e, {});
     if (s.type().on_receive_timeout == nullptr)
         return handled::ok();
     return s.type().on_receive_timeout(s.c, s.instance(), receive_timeout{after});

@@ -152,7 +152,12 @@ handled actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcep
             const terminated m{any_ref(who)};
             const sent queued =
                 actor_scheduler::try_tell(s.index(), terminated(m), {.sender = who});
-            return queued == sent::accepted ? handled::ok() : receive_terminated(t, s, m);
+            if (queued == sent::accepted)
+                return handled::ok();
+            // As a message, which may be put aside; without memory for one as what it is.
+            if (envelope* beside = kernel_->wrap(s.index(), terminated(m)); beside != nullptr)
+                return receive_inner(t, s, *beside, who);
+            return receive_terminated(t, s, m);
         }
     }
     return handled::ok();
@@ -176,19 +181,47 @@ handled actor_world::receive_terminated(turn& t, const self& s, const terminated
         return receive_inner(t, s, *instead, m.who.index());
     if (lost_it)
         return failed(s.c, failure_kind::runtime, failure("no room for what watch_with was given"));
-    if (why && type.on_child_failed != nullptr)
-        return type.on_child_failed(s.c, s.instance(), {{m.who}, why});
+    if (why) {
+        tactus::child_failed how{{m.who}, why};
+        if (const auto done = tell_become(t, s, signal_kind::child_failed, &how))
+            return *done;
+        if (type.on_child_failed != nullptr)
+            return type.on_child_failed(s.c, s.instance(), how);
+    }
+    terminated told = m;
+    if (const auto done = tell_become(t, s, signal_kind::terminated, &told))
+        return *done;
     if (type.on_terminated != nullptr)
         return type.on_terminated(s.c, s.instance(), m);
     return death_pact(s.c);
+}
+
+std::optional<handled> actor_world::tell_become(turn& t, const self& s, signal_kind what,
+                                                void* signal) noexcept {
+    const cell_extras* x = s.c.extras();
+    if (x == nullptr || x->becomes == nullptr)
+        return {};
+    auto& as = static_cast<become_function&>(*x->becomes);
+    if (!as.takes(what))
+        return {};
+    // It may say unbecome meanwhile.
+    const bool outermost = !std::exchange(as.runs, true);
+    const handled done = as.tell(t, s.c, what, signal);
+    if (outermost) {
+        as.runs = false;
+        forget_left(s.c);
+    }
+    return done;
 }
 
 handled actor_world::receive_inner(turn& t, const self& s, envelope& inner,
                                    mailbox_index sender) noexcept {
     // As if it had come itself: a stash keeps it, a failure is its.
     inner.sender.write(sender);
+    const mailbox_index outside = t.sender();
     t.set_sender(sender);
     const handled result = s.type().receive(t, s.place.user_state(), inner);
+    t.set_sender(outside);
     if (!t.take_keeps(inner))
         kernel_->dispose_kept(inner);
     return result.what() == handled::kind::kept ? handled::ok() : result;
@@ -221,7 +254,14 @@ handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
     }
     if (const timer_due* m = e.get_if<timer_due>(); m != nullptr)
         return receive_due(t, s, *m);
+    if (receive_timeout* m = e.get_if<receive_timeout>(); m != nullptr) {
+        if (const auto done = tell_become(t, s, signal_kind::receive_timeout, m))
+            return *done;
+        if (s.type().on_receive_timeout != nullptr && c.is(cell::has_instance))
+            return s.type().on_receive_timeout(c, s.instance(), *m);
+    }
     if (e.get_if<poison_pill>() != nullptr) {
+        t.set_current_message(nullptr);  // hooks handle none
         be_terminated(t, s);
         return handled::ok();
     }

@@ -216,12 +216,11 @@ struct actor_table {
         if (set == nullptr)
             return world.failed(c, failure_kind::runtime, failure(no_frame_memory));
         t.keep();
-        const std::size_t before = set->count();
         const handled result = set->start_handler([&] { return supervised(handle()); },
                                                   {&e, &actor_world::coroutine_ended});
         if (!result.is_ok())
             return result;
-        if (!reentrant && set->count() != before)
+        if (!reentrant && set->last_waits())
             world.await_coroutine(t, c);
         return handled::kept();
     }
@@ -231,8 +230,18 @@ struct actor_table {
 
     static handled receive(turn& t, void* place, envelope& e) noexcept {
         cell& c = cell::at(place);
-        if constexpr (wants_message)
+        if constexpr (!wants_message) {
+            return receive_one(t, c, e);
+        } else {
+            // What comes behind it in the same run handles no message, or its own (ST-1).
+            envelope* const outer = t.current_message();
             t.set_current_message(&e);
+            const handled result = receive_one(t, c, e);
+            t.set_current_message(outer);
+            return result;
+        }
+    }
+    static handled receive_one(turn& t, cell& c, envelope& e) noexcept {
         if (c.is(cell::special)) [[unlikely]] {
             actor_world::of(t.system()).note_activity(t, c, e);
             if (instance_function* as = c.extras()->becomes; as != nullptr)
@@ -256,6 +265,7 @@ struct actor_table {
     /// It has become something else.
     [[gnu::noinline]] static handled receive_as(turn& t, cell& c, envelope& e,
                                                 become_frame<Ms...>& as) noexcept {
+        envelope* const outer = t.current_message();
         t.set_current_message(&e);
         handled result;
         [[maybe_unused]] const message_type* type = e.type.read();
@@ -269,6 +279,7 @@ struct actor_table {
             as.runs = false;
             actor_world::of(t.system()).forget_left(c);
         }
+        t.set_current_message(outer);
         if (result.is_ok() && t.keeps())
             return handled::kept();
         if (known && !result.is_ok() && !t.keeps())

@@ -83,6 +83,20 @@ public:
         behavior<Ms...> first, std::string_view name = {}, const spawn_options& how = {}) {
         return try_spawn<functional_actor<Ms...>>(name, how, std::move(first));
     }
+    /// The same, for who cannot go on without it: the actor fails when there is none, and what it
+    /// gets names nothing.
+    template <class A, class... Args>
+    detail::ref_of<A> spawn(std::string_view name, Args&&... args) {
+        return or_fail(try_spawn<A>(name, spawn_options{}, std::forward<Args>(args)...));
+    }
+    template <class... Ms>
+    actor_ref<Ms...> spawn(behavior<Ms...> first, std::string_view name = {}) {
+        return or_fail(try_spawn(std::move(first), name));
+    }
+    template <class A, class... Args>
+    detail::ref_of<A> spawn_anonymous(Args&&... args) {
+        return spawn<A>(std::string_view{}, std::forward<Args>(args)...);
+    }
     [[nodiscard]] std::size_t child_count() const noexcept { return world().child_count(turn_); }
     /// Names nothing: there is none.
     [[nodiscard]] any_ref child(std::string_view name) const noexcept {
@@ -101,6 +115,12 @@ public:
 
     /// SV-3: this actor has failed, when the message is handled: as if it had returned `why`.
     void fail(const failure& why) noexcept { world().fail(turn_, why); }
+    /// CO-6: messages wait, after this one, until the condition holds, or the limit is over. False:
+    /// that cannot be (see suspensions), and they do not.
+    bool suspend(suspend_reason reason, const resume_condition& until,
+                 const suspend_limit& limit = {}) noexcept {
+        return turn_.suspend(reason, until, limit);
+    }
     /// The number of its dispatcher; see runtime::dispatchers.
     [[nodiscard]] std::uint32_t dispatcher() const noexcept {
         return turn_.place().dispatcher_number();
@@ -222,6 +242,13 @@ public:
     [[nodiscard]] turn& in() const noexcept { return turn_; }
 
 private:
+    template <class Ref>
+    Ref or_fail(const std::expected<Ref, spawn_error>& made) noexcept {
+        if (made)
+            return *made;
+        fail(failure(made.error().reason));
+        return {};
+    }
     template <class M>
     bool start(timer_key key, M message, timer_mode mode, duration first, duration interval) {
         using timer = detail::timer_of<M>;

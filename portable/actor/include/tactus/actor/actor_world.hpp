@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -248,7 +249,12 @@ public:
     [[nodiscard]] timer_service* timers() const noexcept { return timers_; }
 
     /// Keeps the message for pre_restart, if the actor has one.
-    void note_failed_message(turn& t, cell& c, envelope& e) noexcept;
+    void note_failed_message(turn& t, cell& c, envelope& e) noexcept {
+        if (keeps_failed_message(t, c, e))
+            t.keep();
+    }
+    /// True: the message is the cell's from now on.
+    [[nodiscard]] bool keeps_failed_message(turn& t, cell& c, envelope& e) noexcept;
     /// A message that no handler takes: what every actor understands, or unhandled.
     [[nodiscard]] handled receive_other(turn& t, cell& c, envelope& e) noexcept;
     /// The message being handled is unhandled after all. For types that say what they handle.
@@ -369,8 +375,8 @@ private:
     void run_post_stop(const self& s) noexcept;
     void destroy_instance(const self& s) noexcept;
     void forget_functions(cell& c) noexcept;
-    void destroy_coroutines(const self& s) noexcept;
-    [[nodiscard]] handled resume_coroutine(cell& c, system_message& continuation) noexcept;
+    static void destroy_coroutines(cell& c) noexcept;
+    [[nodiscard]] handled resume_coroutine(turn& t, cell& c, system_message& continuation) noexcept;
     static void note_wait(cell& c) noexcept;
     void fail_beside(turn& t, const failure& why) noexcept;
     [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;
@@ -431,6 +437,11 @@ private:
     void unwatch_all(turn& t, const self& s) noexcept;
     [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
     [[nodiscard]] handled receive_idle(turn& t, const self& s) noexcept;
+    /// `which` said that it is due, and that was lost; none: one of them, nobody knows which.
+    void due_was_lost(mailbox_index whose, std::optional<timer_handle> which,
+                      dead_letter_cause why) noexcept;
+    void rearm_lost(turn& t, const self& s, const system_message& m) noexcept;
+    void rearm(cell_extras& x, actor_timer& timer) noexcept;
     void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
     /// True: there was one.
@@ -444,6 +455,9 @@ private:
     void unstash(const self& s, std::uint32_t count = all_of_stash) noexcept;
 
     [[nodiscard]] handled receive_terminated(turn& t, const self& s, const terminated& m) noexcept;
+    /// None: it has become nothing, or that has no function for it.
+    [[nodiscard]] std::optional<handled> tell_become(turn& t, const self& s, signal_kind what,
+                                                     void* signal) noexcept;
     /// A message that another one stands for.
     [[nodiscard]] handled receive_inner(turn& t, const self& s, envelope& inner,
                                         mailbox_index sender) noexcept;

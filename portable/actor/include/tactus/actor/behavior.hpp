@@ -8,9 +8,10 @@
 //
 // A handler takes the context and a message, and returns nothing, or what comes next: `same`,
 // `stopped`, `unhandled`, or another behavior of the same protocol (which is what ctx.become says,
-// too). Handlers for `terminated` and `child_failed` may be among them. A restart begins with a
-// copy of the first behavior: functions can be copied. An actor that is a class may become one,
-// too, until it says unbecome or is restarted.
+// too). Handlers for signals may be among them: `terminated`, `child_failed`, `receive_timeout`,
+// and, of an actor that is no class, `post_stop_signal` and `pre_restart_signal` (AC-6). A restart
+// begins with a copy of the first behavior: functions can be copied. An actor that is a class may
+// become one, too, until it says unbecome or is restarted.
 #pragma once
 
 #include <concepts>
@@ -82,6 +83,9 @@ struct behavior_table {
     behavior_call<Ms...> calls[sizeof...(Ms) == 0 ? 1 : sizeof...(Ms)];
     behavior_call<Ms...> on_terminated;    // null: not handled
     behavior_call<Ms...> on_child_failed;  // as on_terminated, unless there is one of its own
+    behavior_call<Ms...> on_receive_timeout;
+    behavior_call<Ms...> on_post_stop;
+    behavior_call<Ms...> on_pre_restart;
     void (*copy)(void* to, const void* from);
     void (*move)(void* to, void* from) noexcept;
     void (*destroy)(void* handlers) noexcept;
@@ -168,9 +172,6 @@ public:
 
     [[nodiscard]] bool has_handlers() const noexcept { return table_ != nullptr; }
     [[nodiscard]] detail::next_step step() const noexcept { return step_; }
-    [[nodiscard]] bool handles_terminated() const noexcept {
-        return table_ != nullptr && table_->on_terminated != nullptr;
-    }
     /// Made of functions of the same types, whatever they captured.
     [[nodiscard]] bool has_functions_of(const behavior& other) const noexcept {
         return table_ == other.table_;
@@ -181,17 +182,46 @@ public:
         constexpr std::size_t at = index_of<M>();
         return table_->calls[at](place_, ctx, &message);
     }
-    detail::next_step call(behavior_context<Ms...>& ctx, terminated message) {
-        return table_->on_terminated(place_, ctx, &message);
+    /// By its kind; requires: it takes that.
+    detail::next_step call(behavior_context<Ms...>& ctx, signal_kind what, void* signal) {
+        return function_for(what)(place_, ctx, signal);
     }
-    detail::next_step call(behavior_context<Ms...>& ctx, child_failed message) {
-        return table_->on_child_failed(place_, ctx, &message);
+    [[nodiscard]] bool takes(signal_kind what) const noexcept {
+        return table_ != nullptr && function_for(what) != nullptr;
     }
-    [[nodiscard]] bool handles_child_failed() const noexcept {
-        return table_ != nullptr && table_->on_child_failed != nullptr;
+    /// The end, and a restart; nothing when it has no function for it.
+    void stopping(behavior_context<Ms...>& ctx) {
+        post_stop_signal signal;
+        if (table_ != nullptr && table_->on_post_stop != nullptr)
+            (void)table_->on_post_stop(place_, ctx, &signal);
+    }
+    void restarting(behavior_context<Ms...>& ctx, const failure_cause& why) {
+        pre_restart_signal signal{why};
+        if (table_ != nullptr && table_->on_pre_restart != nullptr)
+            (void)table_->on_pre_restart(place_, ctx, &signal);
+        else
+            stopping(ctx);
     }
 
 private:
+    [[nodiscard]] detail::behavior_call<Ms...> function_for(signal_kind what) const noexcept {
+        switch (what) {
+        case signal_kind::terminated:
+            return table_->on_terminated;
+        case signal_kind::child_failed:
+            return table_->on_child_failed;
+        case signal_kind::receive_timeout:
+            return table_->on_receive_timeout;
+        }
+        return nullptr;
+    }
+    template <class Handlers, class Signal>
+    [[nodiscard]] static constexpr detail::behavior_call<Ms...> function_of() noexcept {
+        if constexpr (std::invocable<Handlers&, behavior_context<Ms...>&, const Signal&>)
+            return &detail::call_handler<Handlers, Signal, Ms...>;
+        else
+            return nullptr;
+    }
     template <class M>
     [[nodiscard]] static constexpr std::size_t index_of() noexcept {
         constexpr bool same_as[] = {std::is_same_v<M, Ms>...};
@@ -209,18 +239,11 @@ private:
     template <class Handlers>
     static constexpr detail::behavior_table<Ms...> table_of{
         {&detail::call_handler<Handlers, Ms, Ms...>...},
-        [] -> detail::behavior_call<Ms...> {
-            if constexpr (std::invocable<Handlers&, behavior_context<Ms...>&, const terminated&>)
-                return &detail::call_handler<Handlers, terminated, Ms...>;
-            else
-                return nullptr;
-        }(),
-        [] -> detail::behavior_call<Ms...> {
-            if constexpr (std::invocable<Handlers&, behavior_context<Ms...>&, const child_failed&>)
-                return &detail::call_handler<Handlers, child_failed, Ms...>;
-            else
-                return nullptr;
-        }(),
+        function_of<Handlers, terminated>(),
+        function_of<Handlers, child_failed>(),
+        function_of<Handlers, receive_timeout>(),
+        function_of<Handlers, post_stop_signal>(),
+        function_of<Handlers, pre_restart_signal>(),
         [](void* to, const void* from) {
             ::new (to) Handlers(*static_cast<const Handlers*>(from));
         },
@@ -251,6 +274,15 @@ void take_step(const Context& in, next_step step) {
         break;
     }
 }
+/// PK-TYP-1: the end of another that is unhandled is a death pact.
+template <class Context>
+[[nodiscard]] handled take_signal_step(const Context& in, cell& c, signal_kind what,
+                                       next_step step) {
+    if (step == next_step::unhandled && what != signal_kind::receive_timeout)
+        return in.world().death_pact(c);
+    take_step(in, step);
+    return handled::ok();
+}
 
 }  // namespace detail
 
@@ -272,37 +304,55 @@ public:
     template <class M>
         requires(detail::same_count<M, Ms...> == 1)
     void on(M&& message) {
-        turn& t = *turn::current();
-        behavior_context<Ms...> ctx(t, this);
-        follow(now_.call(ctx, message));
+        settle();
+        behavior_context<Ms...> ctx(*turn::current(), this);
+        const detail::next_step step = now_.call(ctx, message);
+        settle();
+        detail::take_step(this->context(), step);
     }
-    handled on(const terminated& m) { return end_of_another(m, now_.handles_terminated()); }
-    handled on(const child_failed& m) { return end_of_another(m, now_.handles_child_failed()); }
+    handled on(const terminated& m) { return signal(m, signal_kind::terminated); }
+    handled on(const child_failed& m) { return signal(m, signal_kind::child_failed); }
+    handled on(const receive_timeout& m) { return signal(m, signal_kind::receive_timeout); }
+    void post_stop() {
+        settle();
+        behavior_context<Ms...> ctx(*turn::current(), this);
+        now_.stopping(ctx);
+    }
+    void pre_restart(const failure_cause& why) {
+        settle();
+        behavior_context<Ms...> ctx(*turn::current(), this);
+        ctx.stop_children();
+        now_.restarting(ctx, why);
+    }
     void become(behavior<Ms...> next) { next_.emplace(std::move(next)); }
     /// What handles the next message.
-    [[nodiscard]] const behavior<Ms...>& current() const noexcept { return now_; }
+    [[nodiscard]] const behavior<Ms...>& current() const noexcept { return next_ ? *next_ : now_; }
     static constexpr bool wants_message = true;
 
 private:
-    template <class M>
-    handled end_of_another(const M& m, bool known) {
+    template <class Signal>
+    handled signal(Signal m, signal_kind what) {
+        settle();
         turn& t = *turn::current();
-        if (!known)
-            return this->context().world().death_pact(cell::of(t.place()));
+        if (!now_.takes(what))
+            return detail::take_signal_step(this->context(), cell::of(t.place()), what,
+                                            detail::next_step::unhandled);
         behavior_context<Ms...> ctx(t, this);
-        follow(now_.call(ctx, m));
-        return handled::ok();
+        const detail::next_step step = now_.call(ctx, what, &m);
+        settle();
+        return detail::take_signal_step(this->context(), cell::of(t.place()), what, step);
     }
-    void follow(detail::next_step step) {
+    /// What was said to become holds from the next message on, though the handler that said so has
+    /// failed, or it was said between two messages.
+    void settle() noexcept {
         if (next_) {
             now_ = std::move(*next_);
             next_.reset();
         }
-        detail::take_step(this->context(), step);
     }
 
     behavior<Ms...> now_;
-    std::optional<behavior<Ms...>> next_;  // while a handler of `now_` runs
+    std::optional<behavior<Ms...>> next_;  // `now_` may be running
 };
 
 // ---- becoming, of actors that are classes
@@ -339,6 +389,19 @@ void protocol_context<Ms...>::unbecome() noexcept {
     world().leave(*x, *f);
     if (x->becomes == nullptr && x->idle == nullptr)
         cell::of(in().place()).clear(cell::special);
+}
+
+template <class... Ms>
+bool detail::become_frame<Ms...>::takes(signal_kind what) const noexcept {
+    return now.takes(what);
+}
+template <class... Ms>
+handled detail::become_frame<Ms...>::tell(turn& t, cell& c, signal_kind what,
+                                          void* signal) noexcept {
+    return guard(c, [&] {
+        behavior_context<Ms...> ctx(t, nullptr);
+        return take_signal_step(ctx, c, what, now.call(ctx, what, signal));
+    });
 }
 
 template <class A, class... Ms>

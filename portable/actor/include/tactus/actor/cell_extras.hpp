@@ -54,6 +54,20 @@ protected:
     instance_function() = default;
     ~instance_function() = default;
 };
+/// What actors are told that is none of their messages.
+enum class signal_kind : std::uint8_t { terminated, child_failed, receive_timeout };
+
+/// What an actor that is a class has become; see behavior.hpp.
+class become_function : public instance_function {
+public:
+    [[nodiscard]] virtual bool takes(signal_kind what) const noexcept = 0;
+    /// In the actor's turn. Requires: it takes that.
+    [[nodiscard]] virtual handled tell(turn& t, cell& c, signal_kind what,
+                                       void* signal) noexcept = 0;
+
+protected:
+    ~become_function() = default;
+};
 /// Makes a message of the actor's protocol of another one; see protocol_context.
 class message_adapter : public instance_function {
 public:
@@ -100,6 +114,7 @@ struct cell_coroutines final : coroutine_set {
         : coroutine_set(owner, memory), world(of), c(in) {}
     actor_world& world;
     cell& c;
+    std::uint32_t awaited = 0;  // handlers that others wait for
 };
 
 /// A receive timeout that is on.
@@ -156,7 +171,7 @@ struct cell_extras {
     watch_entry* watchers = nullptr;  // the latest first
     // The instance's.
     instance_function* adapters = nullptr;  // all are message_adapter; the latest first
-    instance_function* becomes = nullptr;   // how it behaves now, above what it did before
+    instance_function* becomes = nullptr;   // all are become_function; the latest first
     instance_function* left = nullptr;      // replaced while they run: freed afterwards
 };
 

@@ -59,6 +59,11 @@ public:
     /// What the one waits for that began to wait last.
     [[nodiscard]] wait_kind waits_for() const noexcept { return waits_for_; }
     void note_wait(wait_kind what) noexcept { waits_for_ = what; }
+    /// Of the one that was started or resumed last: it waits. Whoever it has started beside itself
+    /// does not count.
+    [[nodiscard]] bool last_waits() const noexcept { return last_waits_; }
+    /// For `coroutine_keep::ended`, of the one that has ended: it had waited before.
+    [[nodiscard]] bool ended_waited() const noexcept { return ended_waited_; }
 
     /// Calls a handler that is a coroutine, with frames of this actor's memory, and runs it until
     /// it waits: ok then, and how it ends is what resume() gives. `keep.ended` is called in every
@@ -87,8 +92,10 @@ public:
                      keep);
     }
     /// A continuation has come: goes on with the coroutine it is for, unless that is gone. A
-    /// failure is the handler's. Requires: none runs (check coroutine_set:2).
-    handled resume(system_message& continuation) noexcept;
+    /// failure is the handler's. `before` is called first, with what the coroutine keeps. Requires:
+    /// none runs (check coroutine_set:2).
+    using going_on = void (*)(void* kept) noexcept;
+    handled resume(system_message& continuation, going_on before = nullptr) noexcept;
     /// Destroys what waits, newest first. Requires: none of them runs (check coroutine_set:1).
     void destroy_all() noexcept;
 
@@ -118,6 +125,8 @@ private:
     memory_source& memory_;
     mailbox_index owner_;
     bool running_ = false;
+    bool last_waits_ = false;
+    bool ended_waited_ = false;
     wait_kind waits_for_ = wait_kind::other;
     std::uint32_t count_ = 0;
     intrusive_list<detail::task_frame> begun_;  // newest first

@@ -62,13 +62,15 @@ private:
 
 /// How an actor behaves instead of its handlers.
 template <class... Ms>
-class become_frame final : public instance_function {
+class become_frame final : public become_function {
 public:
     explicit become_frame(behavior<Ms...>&& b) noexcept : now(std::move(b)) {}
     void release(memory_source& memory) noexcept override {
         this->~become_frame();
         memory.release(this, sizeof(become_frame), alignof(become_frame));
     }
+    [[nodiscard]] bool takes(signal_kind what) const noexcept override;
+    [[nodiscard]] handled tell(turn& t, cell& c, signal_kind what, void* signal) noexcept override;
     behavior<Ms...> now;
 
 private:

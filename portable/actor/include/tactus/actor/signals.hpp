@@ -29,6 +29,13 @@ struct receive_timeout {
     duration after;
 };
 
+/// For actors made of functions: the actor ends, as post_stop of a class.
+struct post_stop_signal {};
+/// The same, as pre_restart of a class.
+struct pre_restart_signal {
+    const failure_cause& why;
+};
+
 /// A watched actor has ended. Who watches and does not handle this fails (death_pact).
 struct terminated {
     any_ref who;

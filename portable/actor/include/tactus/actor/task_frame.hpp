@@ -125,6 +125,7 @@ private:
     alignas(void*) std::byte thrown_[sizeof(void*)];
     result got_ = result::none;
     bool catches_ = false;
+    bool waited_ = false;                   // the outermost only
     std::coroutine_handle<> continuation_;  // who awaits it; null: the outermost
     task_frame* root_ = nullptr;
     // The outermost only.

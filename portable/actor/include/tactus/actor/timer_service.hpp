@@ -40,6 +40,8 @@ public:
                                                           duration delay) noexcept = 0;
     /// False: it has fired: the message is on its way or was handled, the waker was called.
     virtual bool cancel(timer_handle which) noexcept = 0;
+    /// False: it has fired, or was cancelled.
+    [[nodiscard]] virtual bool pending(timer_handle which) noexcept = 0;
     /// Whom to wake for a nearer deadline. Before the first timer.
     virtual void attach(actor_scheduler& kernel) noexcept = 0;
 
@@ -74,6 +76,10 @@ public:
     bool cancel(timer_handle which) noexcept override {
         const guard held(*this);
         return wheel_.cancel(which);
+    }
+    [[nodiscard]] bool pending(timer_handle which) noexcept override {
+        const guard held(*this);
+        return wheel_.pending(which);
     }
 
     [[nodiscard]] instant next_deadline() noexcept override {

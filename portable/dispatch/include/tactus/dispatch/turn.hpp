@@ -41,7 +41,8 @@ public:
         return how != keeping::none;
     }
     void set_sender(mailbox_index who) noexcept { sender_ = who; }
-    /// The envelope of the message being handled, for types that ask for it.
+    /// The envelope of the message being handled, for types that ask for it: they set it, and null
+    /// when it was handled.
     [[nodiscard]] envelope* current_message() const noexcept { return message_; }
     void set_current_message(envelope* e) noexcept { message_ = e; }
     /// The time, read once per run. Requires: the system has a clock.
