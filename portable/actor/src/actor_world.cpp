@@ -68,8 +68,8 @@ void actor_world::begin(actor_scheduler& kernel) noexcept {
         TACTUS_CHECK(2, made.has_value());
         return *made;
     };
-    user_ = named(actor_type_of<users_guardian>(), "user");
-    system_ = named(actor_type_of<system_guardian>(), "system");
+    user_ = named(actor_type_of<users_guardian>(), user_name);
+    system_ = named(actor_type_of<system_guardian>(), system_name);
 }
 
 // ---- spawning

@@ -47,8 +47,7 @@ void* arena::cut(gap** link, std::size_t before, std::size_t size) noexcept {
 void* arena::allocate(std::size_t size, std::size_t alignment) noexcept {
     if (size <= size_) {
         // A block of nothing has an address of its own, too.
-        const std::size_t taken =
-            size == 0 ? memory_plan::granule : memory_plan::rounded(size);
+        const std::size_t taken = size == 0 ? memory_plan::granule : memory_plan::rounded(size);
         const port::lock_guard held(mutex_);
         for (gap** link = &first_; *link != nullptr; link = &(*link)->next) {
             const std::size_t before = gap_to(*link, alignment);

@@ -103,6 +103,15 @@ public:
     actor_world(const actor_world&) = delete;
     actor_world& operator=(const actor_world&) = delete;
 
+    /// PT-7: what `memory` is asked for by the world itself: the guardians' names, and what they
+    /// keep when children fail or end.
+    [[nodiscard]] static constexpr memory_plan plan() noexcept {
+        return memory_plan()
+            .plus(name_table::plan(user_name.size()))
+            .plus(name_table::plan(system_name.size()))
+            .objects<cell_extras>(3);
+    }
+
     /// Spawns the guardians. Requires: the kernel was made with this as its events and its `above`.
     void begin(actor_scheduler& kernel) noexcept;
 
@@ -263,6 +272,9 @@ public:
 
 private:
     friend class actor_selection;
+
+    static constexpr std::string_view user_name = "user";
+    static constexpr std::string_view system_name = "system";
 
     /// The path begins at our root, and that is taken off. False: it does not.
     [[nodiscard]] bool enter_root(std::string_view& path) const noexcept;

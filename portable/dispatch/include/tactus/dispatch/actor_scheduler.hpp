@@ -72,7 +72,7 @@ public:
         std::uint32_t queue_capacity = 64;
         std::uint32_t keyed_capacity = 16;
         std::uint32_t suspension_capacity = 8;  // where it starts; a power of two
-        lane_mode mode = lane_mode::standard;  // of the first dispatcher (DT-3)
+        lane_mode mode = lane_mode::standard;   // of the first dispatcher (DT-3)
         bool certify_schedule = false;
         governor* advice = nullptr;
         load_probe* load = nullptr;
