@@ -160,7 +160,6 @@ void device_system::parts::guardian_failed(const failure_cause& why) noexcept {
     log.write(log_level::error, text);
     if (also != nullptr)
         also->guardian_failed(why);
-    world.terminate();
 }
 void device_system::parts::world_ended() noexcept {
     ended.store(1, std::memory_order_relaxed);

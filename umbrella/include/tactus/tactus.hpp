@@ -31,6 +31,7 @@
 #include <tactus/actor/coroutine_set.hpp>
 #include <tactus/actor/dead_letter_log.hpp>
 #include <tactus/actor/delay_source.hpp>
+#include <tactus/actor/device_system.hpp>
 #include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/event_type.hpp>
@@ -52,12 +53,14 @@
 #include <tactus/actor/task_frame.hpp>
 #include <tactus/actor/text_buffer.hpp>
 #include <tactus/actor/timer_service.hpp>
+#include <tactus/actor/toolbox.hpp>
 #include <tactus/actor/wait_awaiter.hpp>
 #include <tactus/base/bitmap.hpp>
 #include <tactus/base/check.hpp>
 #include <tactus/base/det_hasher.hpp>
 #include <tactus/base/det_rng.hpp>
 #include <tactus/base/intrusive_list.hpp>
+#include <tactus/base/memory_plan.hpp>
 #include <tactus/base/memory_region.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/base/random_streams.hpp>
@@ -65,6 +68,7 @@
 #include <tactus/base/slab.hpp>
 #include <tactus/base/version.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/arena.hpp>
 #include <tactus/dispatch/behaviour.hpp>
 #include <tactus/dispatch/builtin_mailboxes.hpp>
 #include <tactus/dispatch/certificates.hpp>
@@ -104,6 +108,7 @@
 #include <tactus/dispatch/suspension_records.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
+#include <tactus/dispatch/task_local_slot.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/turn.hpp>

@@ -79,6 +79,11 @@ std::size_t heap_used() noexcept {
     return used;
 }
 
+std::size_t static_size() noexcept {
+    return static_cast<std::size_t>(tactus_heap_end -
+                                    reinterpret_cast<const std::byte*>(tactus_data_begin));
+}
+
 std::size_t stack_peak() noexcept {
     const volatile std::uint32_t* word = tactus_stack_limit;
     while (word != tactus_stack_top && *word == stack_paint)

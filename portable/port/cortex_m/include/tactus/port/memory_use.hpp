@@ -22,6 +22,8 @@ void heap_close() noexcept;
 /// Bytes handed out.
 [[nodiscard]] std::size_t heap_used() noexcept;
 
+/// Bytes of RAM that are taken before anything runs: data, and the heap's region.
+[[nodiscard]] std::size_t static_size() noexcept;
 /// The most bytes of stack in use at any time since start-up.
 [[nodiscard]] std::size_t stack_peak() noexcept;
 /// Bytes there are for the stack: all that is left of the RAM.
