@@ -39,8 +39,8 @@ int main() {
     say(", of its arena used ", system->memory().peak());
     say(" of ", system->memory().size());
     say("; static ", tactus::port::static_size());
-    say(" + stack ", tactus::port::stack_peak());
-    say(" = ", tactus::port::static_size() + tactus::port::stack_peak());
-    semihosting::write(" bytes of RAM\n");
+    say(" bytes of RAM, stack ", tactus::port::stack_peak());
+    say(" at its peak, heap ", tactus::port::heap_used());
+    semihosting::write("\n");
     return all.order.finish() == relay::witness ? 0 : 1;
 }

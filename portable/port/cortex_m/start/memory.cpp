@@ -80,8 +80,9 @@ std::size_t heap_used() noexcept {
 }
 
 std::size_t static_size() noexcept {
-    return static_cast<std::size_t>(tactus_heap_end -
-                                    reinterpret_cast<const std::byte*>(tactus_data_begin));
+    return static_cast<std::size_t>(tactus_data_end - tactus_data_begin + tactus_bss_end -
+                                    tactus_bss_begin) *
+           sizeof(std::uint32_t);
 }
 
 std::size_t stack_peak() noexcept {

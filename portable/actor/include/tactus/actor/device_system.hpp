@@ -165,7 +165,7 @@ private:
 
     static constexpr std::uint32_t guardians = 3;
     static constexpr std::uint32_t reserve_for_system = 4;
-    static constexpr std::uint32_t magazine = 1;  // of worker and others: twice each
+    static constexpr std::uint32_t magazine = 1;  // of envelopes: two wait with who does not send
     static constexpr std::size_t end_runs_max = 100'000;
     static constexpr std::size_t failure_size_max = port::cache_line < 8 ? 48 : 256;
 
@@ -173,7 +173,7 @@ private:
         return c.actors_max + guardians;
     }
     [[nodiscard]] static constexpr std::uint32_t envelopes_of(const device_config& c) noexcept {
-        return c.messages_max + 4 * magazine;
+        return c.messages_max + 2 * magazine;
     }
     [[nodiscard]] static constexpr std::size_t region_alignment(std::size_t of) noexcept {
         return of < fixed_memory::alignment ? fixed_memory::alignment : of;
@@ -185,11 +185,11 @@ private:
         return {.slot_capacity = slots_of(c),
                 .envelope_capacity = envelopes_of(c),
                 .reserve_for_system = reserve_for_system,
-                .slot_magazine = magazine,
+                .slot_magazine = 0,
                 .envelope_magazine = magazine,
                 .throughput = c.throughput,
-                .ring_capacity = all < 256 ? all : 256,
-                .fresh_capacity = all < 256 ? all / 2 : 256,
+                .ring_capacity = all < 512 ? all / 2 : 256,  // the queue has what does not fit
+                .fresh_capacity = all < 512 ? all / 4 : 256,
                 .queue_capacity = all,
                 .keyed_capacity = 1,
                 .suspension_capacity = 1};

@@ -22,7 +22,8 @@ void heap_close() noexcept;
 /// Bytes handed out.
 [[nodiscard]] std::size_t heap_used() noexcept;
 
-/// Bytes of RAM that are taken before anything runs: data, and the heap's region.
+/// Bytes of data, initialised and zeroed: what is taken of the RAM before anything runs, beside the
+/// heap's region.
 [[nodiscard]] std::size_t static_size() noexcept;
 /// The most bytes of stack in use at any time since start-up.
 [[nodiscard]] std::size_t stack_peak() noexcept;
