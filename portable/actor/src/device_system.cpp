@@ -54,7 +54,7 @@ std::expected<device_system, device_error> device_system::create(std::string_vie
 
 std::span<std::byte> device_system::parts::take(std::size_t size, std::size_t alignment) noexcept {
     void* block = memory.allocate(size, alignment);
-    TACTUS_CHECK(1, block != nullptr);  // required_bytes has forgotten something
+    TACTUS_CHECK(2, block != nullptr);  // required_bytes has forgotten something
     return {static_cast<std::byte*>(block), size};
 }
 

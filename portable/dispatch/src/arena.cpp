@@ -76,7 +76,7 @@ void arena::release(void* block, std::size_t size, std::size_t) noexcept {
         after = after->next;
     }
     TACTUS_CHECK(2, before == nullptr || end_of(before, before->size) <= at);
-    TACTUS_CHECK(2, after == nullptr || at + given <= reinterpret_cast<std::byte*>(after));
+    TACTUS_CHECK(3, after == nullptr || at + given <= reinterpret_cast<std::byte*>(after));
     used_ -= given;
     gap* mine = ::new (block) gap{given, after};
     if (after != nullptr && at + given == reinterpret_cast<std::byte*>(after)) {

@@ -133,8 +133,8 @@ public:
         // SIGTERM and SIGINT run the shutdown; the second one ends the process with 128 + n.
         bool shutdown_on_signals = false;
         world_events* events = nullptr;  // outlives the system
-        // PT-7: what is another than on every host: `time`, `log`, `seed` and `local`. No log: lines
-        // go to standard error, through spdlog, which is opened by the first line. Memory grows,
+        // PT-7: what differs from other hosts: `time`, `log`, `seed`, `local`. No log: lines go
+        // to standard error, through spdlog, which is opened by the first line. Memory grows, and
         // threads are those of the dispatchers and sleep until a deadline: `memory`, `runs` and
         // `ticks` are for a device_system (std::invalid_argument).
         toolbox tools = {};

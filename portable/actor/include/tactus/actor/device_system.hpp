@@ -5,9 +5,9 @@
 // a loop of its own.
 //
 //     constexpr tactus::device_config config{.actors_max = 3};
-//     alignas(16) static std::byte memory[tactus::device_system::required_bytes(config)];
+//     alignas(16) static std::byte room[tactus::device_system::required_bytes(config)];
 //
-//     auto system = tactus::device_system::create("blinky", {.time = &clock, .memory = memory},
+//     auto system = tactus::device_system::create("blinky", {.time = &clock, .memory = room},
 //                                                 config);
 //     auto led = system->spawn<led_actor>("led", 13);
 //     system->run();

@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept override;
     /// Requires: the block lies in the arena (check arena:1), and no part of it is free already
-    /// (check arena:2).
+    /// (checks arena:2, arena:3).
     void release(void* block, std::size_t size, std::size_t alignment) noexcept override;
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
