@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
-#include <tactus/tactus.hpp>
+#include <tactus/actor/device_system.hpp>
+#include <tactus/base/det_hasher.hpp>
 
 namespace relay {
 

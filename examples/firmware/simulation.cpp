@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include <tactus/time/manual_clock.hpp>
+
 namespace {
 
 alignas(std::max_align_t) std::byte memory[tactus::device_system::required_bytes(relay::config)];

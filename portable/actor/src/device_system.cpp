@@ -97,7 +97,8 @@ device_system::parts::parts(std::string_view name, const toolbox& t, const devic
              .name = name,
              .guardian_strategy = c.guardian_strategy,
              .timers = timers != nullptr ? &timers->service : nullptr,
-             .log = &log}),
+             .log = &log,
+             .services = c.services}),
       kernel(filled(c)) {
     if (t.runs != nullptr)
         lent.emplace(kernel, *kernel.dispatcher_at(0), *t.runs,

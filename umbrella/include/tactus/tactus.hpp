@@ -32,12 +32,14 @@
 #include <tactus/actor/dead_letter_log.hpp>
 #include <tactus/actor/delay_source.hpp>
 #include <tactus/actor/device_system.hpp>
+#include <tactus/actor/dump_request.hpp>
 #include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/event_type.hpp>
 #include <tactus/actor/failure_cause.hpp>
 #include <tactus/actor/graceful_stop_source.hpp>
 #include <tactus/actor/held_message.hpp>
+#include <tactus/actor/load_samples.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/actor/offer_awaiter.hpp>
@@ -49,6 +51,7 @@
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/actor/system_events.hpp>
+#include <tactus/actor/system_services.hpp>
 #include <tactus/actor/task.hpp>
 #include <tactus/actor/task_frame.hpp>
 #include <tactus/actor/text_buffer.hpp>

@@ -22,9 +22,11 @@
 #include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/cell_extras.hpp>
+#include <tactus/actor/dump_request.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
+#include <tactus/actor/system_services.hpp>
 #include <tactus/dispatch/dump.hpp>
 
 namespace tactus::inline v0 {
@@ -98,6 +100,7 @@ public:
         timer_service* timers = nullptr;             // null: actors have no timers
         logger* log = nullptr;                       // null: actors have no log
         bool places = false;                         // events are asked where actors run
+        const system_services* services = nullptr;   // of the system guardian; null: none
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
@@ -178,6 +181,10 @@ public:
         return done;
     }
     [[nodiscard]] mailbox_index user_guardian() const noexcept { return user_; }
+    /// OH-5: answers dump_request, in a world with all_services; see dump_request.hpp.
+    [[nodiscard]] actor_ref<dump_request> system_guardian() const noexcept {
+        return actor_ref<dump_request>(any_ref(system_));
+    }
     [[nodiscard]] const supervisor_strategy& guardian_strategy() const noexcept {
         return guardian_strategy_;
     }
@@ -413,6 +420,7 @@ private:
     timer_service* timers_;
     logger* log_;
     bool places_;
+    const system_services* services_;
     actor_scheduler* kernel_ = nullptr;
     effect_recorder* recorder_ = nullptr;
     name_table names_;

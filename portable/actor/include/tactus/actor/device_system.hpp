@@ -55,6 +55,8 @@ struct device_config {
     supervisor_strategy guardian_strategy = {};
     tactus::log_level log_level = tactus::log_level::info;
     world_events* events = nullptr;  // is told what happens; outlives the system
+    // Dumps by message and samples: &all_services. Null: none, and less code.
+    const system_services* services = nullptr;
 };
 
 struct device_error {

@@ -146,6 +146,11 @@ public:
     [[nodiscard]] std::uint32_t parked() const noexcept {
         return parked_.load(std::memory_order_relaxed);
     }
+    /// Submissions that were given up, since it was made.
+    void note_rejected() noexcept { rejected_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t rejected() const noexcept {
+        return rejected_.load(std::memory_order_relaxed);
+    }
 
 private:
     TACTUS_CHECK_MODULE("dispatcher");
@@ -171,6 +176,7 @@ private:
     port::atomic<std::uint32_t> inhabitants_{0};
     port::atomic<std::uint32_t> owner_{0};  // pinned: slot number + 1
     port::atomic<std::uint32_t> parked_{0};
+    port::atomic<std::uint32_t> rejected_{0};
 };
 
 }  // namespace tactus::inline v0
