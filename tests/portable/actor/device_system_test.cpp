@@ -31,11 +31,13 @@ constexpr device_config small{.actors_max = 3,
                               .bytes_per_actor = 70 * sizeof(void*)};
 // PT-7: known when compiling.
 constexpr std::size_t needed = device_system::required_bytes(small);
-static_assert(needed > device_system::required_bytes({.actors_max = 2,
-                                                      .messages_max = 8,
-                                                      .timers_max = 4,
-                                                      .overflow_max = 1,
-                                                      .bytes_per_actor = small.bytes_per_actor}));
+constexpr std::size_t needed_for_two =
+    device_system::required_bytes({.actors_max = 2,
+                                   .messages_max = 8,
+                                   .timers_max = 4,
+                                   .overflow_max = 1,
+                                   .bytes_per_actor = small.bytes_per_actor});
+static_assert(needed >= needed_for_two + small.bytes_per_actor + sizeof(slot));
 
 std::span<std::byte> array(std::size_t size = needed, std::size_t offset = 0) {
     alignas(std::max_align_t) static std::byte bytes[needed + alignof(std::max_align_t)];
