@@ -41,6 +41,18 @@ std::string valid(std::string_view name) {
     return std::string(name);
 }
 
+const actor_system::options& usable(const actor_system::options& o) {
+    if (!o.tools.memory.empty() || o.tools.runs != nullptr || o.tools.ticks != nullptr)
+        throw std::invalid_argument(
+            "an actor_system has memory that grows and threads of its own: memory, runs and ticks "
+            "of a toolbox are for a device_system");
+    if (o.tools.time != nullptr && o.tools.time->kind() == clock_kind::deterministic)
+        throw std::invalid_argument(
+            "a clock that is set by hand cannot wake threads: it is for a device_system, or a test "
+            "kit");
+    return o;
+}
+
 }  // namespace
 
 std::string ask_error::text() const {
@@ -82,8 +94,9 @@ struct actor_system::parts final : world_events {
     }
     parts(std::string_view called, const options& o)
         : name(valid(called)),
-          how(o),
-          log({.sink = o.log_sink != nullptr ? o.log_sink : &own_log,
+          how(usable(o)),
+          time(o.tools.time != nullptr ? *o.tools.time : own_time),
+          log({.sink = o.tools.log != nullptr ? o.tools.log : &own_log,
                .time = &time,
                .level = o.log_level}),
           listener(log, {.to = &log,
@@ -101,11 +114,15 @@ struct actor_system::parts final : world_events {
                  .guardian_strategy = o.guardian_strategy,
                  .timers = &timers,
                  .log = &log,
-                 .places = o.names != nullptr}),
+                 .places = o.names != nullptr,
+                 .services = &all_services}),
           names_filled(fill_names()),
-          kernel(memory.fill(runtime::dispatchers::fill(
-              {.time = &time, .timers = &timers, .events = &world, .above = &world},
-              o.dispatcher))),
+          kernel(memory.fill(runtime::dispatchers::fill({.time = &time,
+                                                         .timers = &timers,
+                                                         .seed = o.tools.seed,
+                                                         .events = &world,
+                                                         .above = &world},
+                                                        o.dispatcher))),
           all(kernel, {.system_name = name, .names = &names},
               {.id = default_dispatcher_id, .config = o.dispatcher}),
           shutdown(std::in_place, o.shutdown, hooks()) {
@@ -310,7 +327,9 @@ struct actor_system::parts final : world_events {
 
     std::string name;
     options how;
-    runtime::steady_clock time;
+    runtime::steady_clock own_time;
+    const clock& time;
+    port_local_slot<64> own_local;
     runtime::system_log own_log;
     logger log;
     runtime::system_listener listener;
@@ -421,6 +440,15 @@ int actor_system::exit_code() const noexcept {
 std::string actor_system::failure_text() const {
     const std::lock_guard held(parts_->mutex);
     return parts_->failure_text;
+}
+toolbox actor_system::tools() const noexcept {
+    toolbox t = parts_->how.tools;
+    t.time = &parts_->time;
+    if (t.local == nullptr)
+        t.local = &parts_->own_local;
+    if (t.log == nullptr)
+        t.log = &parts_->own_log;
+    return t;
 }
 logger& actor_system::log() noexcept {
     return parts_->log;

@@ -31,6 +31,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/behavior.hpp>
+#include <tactus/actor/toolbox.hpp>
 #include <tactus/dispatch/dispatch_rules.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/resolver.hpp>
@@ -133,16 +134,19 @@ public:
         // SIGTERM and SIGINT run the shutdown; the second one ends the process with 128 + n.
         bool shutdown_on_signals = false;
         world_events* events = nullptr;  // outlives the system
-        // EV-4: where lines go; outlives the system. Null: to standard error, through spdlog, which
-        // is opened by the first line.
-        tactus::log_sink* log_sink = nullptr;
+        // PT-7: what differs from other hosts: `time`, `log`, `seed`, `local`. No log: lines go
+        // to standard error, through spdlog, which is opened by the first line. Memory grows, and
+        // threads are those of the dispatchers and sleep until a deadline: `memory`, `runs` and
+        // `ticks` are for a device_system (std::invalid_argument).
+        toolbox tools = {};
         tactus::log_level log_level = tactus::log_level::info;
         bool log_unhandled = false;  // a line of the level debug for every unhandled message
         lost_letter_options dead_letters = {};
     };
 
     /// Requires: a name that fault_of_system_name finds no fault with, and a shutdown that fault_of
-    /// finds none with, and names that can be filled in (std::invalid_argument).
+    /// finds none with, names that can be filled in, and no tools that it cannot use
+    /// (std::invalid_argument).
     explicit actor_system(std::string_view name, const options& o);
     explicit actor_system(std::string_view name) : actor_system(name, options{}) {}
     ~actor_system();
@@ -300,6 +304,8 @@ public:
     /// Why it ended, if a failure did; empty otherwise.
     [[nodiscard]] std::string failure_text() const;
 
+    /// Those in use: what was given, and the defaults.
+    [[nodiscard]] toolbox tools() const noexcept;
     [[nodiscard]] logger& log() noexcept;
     [[nodiscard]] runtime::dispatchers& dispatchers() noexcept;
     [[nodiscard]] actor_world& world() noexcept { return *world_; }

@@ -23,10 +23,12 @@
 #include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/cell_extras.hpp>
+#include <tactus/actor/dump_request.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/actor/scheduled_message.hpp>
+#include <tactus/actor/system_services.hpp>
 #include <tactus/dispatch/dump.hpp>
 
 namespace tactus::inline v0 {
@@ -100,10 +102,20 @@ public:
         timer_service* timers = nullptr;             // null: actors have no timers
         logger* log = nullptr;                       // null: actors have no log
         bool places = false;                         // events are asked where actors run
+        const system_services* services = nullptr;   // of the system guardian; null: none
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
     actor_world& operator=(const actor_world&) = delete;
+
+    /// PT-7: what `memory` is asked for by the world itself: the guardians' names, and what they
+    /// keep when children fail or end.
+    [[nodiscard]] static constexpr memory_plan plan() noexcept {
+        return memory_plan()
+            .plus(name_table::plan(user_name.size()))
+            .plus(name_table::plan(system_name.size()))
+            .objects<cell_extras>(3);
+    }
 
     /// Spawns the guardians. Requires: the kernel was made with this as its events and its `above`.
     void begin(actor_scheduler& kernel) noexcept;
@@ -178,6 +190,10 @@ public:
         return mailbox_index::make(root_.system_number(), mailbox_index::slot_mask, 1);
     }
     [[nodiscard]] mailbox_index user_guardian() const noexcept { return user_; }
+    /// OH-5: answers dump_request, in a world with all_services; see dump_request.hpp.
+    [[nodiscard]] actor_ref<dump_request> system_guardian() const noexcept {
+        return actor_ref<dump_request>(any_ref(system_));
+    }
     [[nodiscard]] const supervisor_strategy& guardian_strategy() const noexcept {
         return guardian_strategy_;
     }
@@ -283,6 +299,9 @@ private:
     friend class actor_selection;
     friend class schedule_handle;
     friend class scheduled_message;
+
+    static constexpr std::string_view user_name = "user";
+    static constexpr std::string_view system_name = "system";
 
     /// The path begins at our root, and that is taken off. False: it does not.
     [[nodiscard]] bool enter_root(std::string_view& path) const noexcept;
@@ -469,6 +488,7 @@ private:
     timer_service* timers_;
     logger* log_;
     bool places_;
+    const system_services* services_;
     actor_scheduler* kernel_ = nullptr;
     effect_recorder* recorder_ = nullptr;
     name_table names_;
