@@ -246,7 +246,7 @@ TEST(system_log, SV_5_every_decision_is_a_line) {
 }
 
 // C-TX-45, C-TYP-12 here: the system's level says which decisions are seen: one above a warning
-// hides what is resumed, and shows what is restarted.
+// hides what is resumed, and shows what is stopped.
 TEST(system_log, C_TX_45_the_level_hides_decisions) {
     lines log;
     actor_system system("demo", {.guardian_strategy = {.decider =
