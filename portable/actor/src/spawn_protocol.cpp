@@ -12,7 +12,7 @@ namespace tactus::inline v0 {
 spawn_order::spawn_order(memory_source& memory, std::string_view name, any_ref reply_to) noexcept
     : memory_(&memory), reply_to_(reply_to) {
     name_size_ = static_cast<std::uint32_t>(std::min(name.size(), name_size_max));
-    std::copy_n(name.data(), name_size_, name_);
+    std::ranges::copy(name.substr(0, name_size_), name_);
 }
 
 spawn_order::spawn_order(spawn_order&& other) noexcept
@@ -29,7 +29,8 @@ spawn_order::~spawn_order() {
         wanted_.maker->end(*memory_);
 }
 
-void spawn_protocol::on(spawn_order&& order) {
+void spawn_protocol::on(spawn_order&& message) {
+    spawn_order order = std::move(message);
     const std::string_view wanted(order.name_, order.name_size_);
     text_buffer<spawn_order::name_size_max + 12> name;
     name.add(wanted);

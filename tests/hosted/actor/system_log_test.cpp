@@ -208,8 +208,8 @@ public:
 
 }  // namespace
 
-// SV-5: one line per decision, with path, cause and directive. C-TX-45, C-TYP-12 here: its level is
-// that of the directive; a log of a higher level has none of them.
+// SV-5: one line per decision, with path, cause and directive. C-TX-45 here: its level is that of
+// the directive.
 TEST(system_log, SV_5_every_decision_is_a_line) {
     struct row {
         directive what;
@@ -244,6 +244,27 @@ TEST(system_log, SV_5_every_decision_is_a_line) {
             << all;
         EXPECT_TRUE(has(all, "post_stop failed: ")) << all;
     }
+}
+
+// C-TX-45, C-TYP-12 here: the system's level says which decisions are seen: one above a warning
+// hides what is resumed, and shows what is stopped.
+TEST(system_log, C_TX_45_the_level_hides_decisions) {
+    lines log;
+    actor_system system("demo", {.guardian_strategy = {.decider =
+                                                           [](const failure_cause& why) {
+                                                               return why.text() == "minor"
+                                                                          ? directive::resume
+                                                                          : directive::stop;
+                                                           }},
+                                 .log_sink = &log,
+                                 .log_level = log_level::error});
+    const auto f = system.spawn<fragile>("fragile");
+    f.tell(std::string("minor"));
+    f.tell(std::string("major"));
+    ASSERT_TRUE(until([&] { return log.count() != 0; }));
+    EXPECT_EQ(log.all()[0].text, "failed (exception): major; stop");
+    EXPECT_EQ(log.all()[0].level, log_level::error);
+    EXPECT_TRUE(system.terminate_and_wait(10s));
 }
 
 // AC-5, EV-4: an actor's own lines, and those of the program.

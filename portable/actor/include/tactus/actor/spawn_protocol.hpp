@@ -63,7 +63,7 @@ private:
 
 class spawn_protocol final : public actor<spawn_order> {
 public:
-    void on(spawn_order&& order);
+    void on(spawn_order&& message);
 };
 
 }  // namespace tactus::inline v0

@@ -13,6 +13,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include <tactus/actor/actor.hpp>
 
