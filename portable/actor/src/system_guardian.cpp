@@ -5,6 +5,8 @@
 
 #include <tactus/dispatch/dump.hpp>
 
+#include <new>
+
 namespace tactus::inline v0 {
 
 // OH-3: samples are taken from the first subscription on.
@@ -90,19 +92,18 @@ void system_guardian::on(const dump_request& r) {
         o.actors_max = 0;
     counting_sink length;
     world.dump(length, o);
-    const std::size_t room = length.count();
-    void* at = world.memory().allocate(room, 1);
+    const std::size_t size = length.count();
+    const std::size_t room = sizeof(dump_reply::block) + size;
+    void* at = world.memory().allocate(room, alignof(dump_reply::block));
     if (at == nullptr) {
-        r.reply_to.tell(dump_reply(r.what, r.format, room));
+        r.reply_to.tell(dump_reply(r.what, r.format, size));
         return;
     }
-    counting_sink text(static_cast<char*>(at), room);
+    auto* block = ::new (at) dump_reply::block{.from = &world.memory(), .room = room};
+    counting_sink text(block->text(), size);
     world.dump(text, o);
-    r.reply_to.tell(dump_reply(r.what, r.format, text.count(),
-                               {.from = &world.memory(),
-                                .at = static_cast<char*>(at),
-                                .room = room,
-                                .size = text.kept()}));
+    block->size = text.kept();
+    r.reply_to.tell(dump_reply(r.what, r.format, text.count(), block));
 }
 
 bool system_guardian::wanted() const noexcept {

@@ -32,40 +32,46 @@ public:
     /// Nothing was to be had: `needed` bytes of memory.
     dump_reply(dump_what what, dump_format format, std::size_t needed) noexcept
         : needed_(needed), what_(what), format_(format) {}
-    /// Owns the block, of `room` bytes, of which `size` are text.
+    /// What a block begins with; the text is behind it. `room`: of both.
     struct block {
         memory_source* from = nullptr;
-        char* at = nullptr;
         std::size_t room = 0;
-        std::size_t size = 0;
+        std::size_t size = 0;  // of the text
+        [[nodiscard]] char* text() noexcept { return reinterpret_cast<char*>(this + 1); }
     };
-    dump_reply(dump_what what, dump_format format, std::size_t needed, const block& text) noexcept
+    /// Owns the block.
+    dump_reply(dump_what what, dump_format format, std::size_t needed, block* text) noexcept
         : text_(text), needed_(needed), what_(what), format_(format) {}
     dump_reply(dump_reply&& other) noexcept
-        : text_(std::exchange(other.text_, {})),
+        : text_(std::exchange(other.text_, nullptr)),
           needed_(other.needed_),
           what_(other.what_),
           format_(other.format_) {}
     dump_reply& operator=(dump_reply&&) = delete;
     ~dump_reply() {
-        if (text_.at != nullptr)
-            text_.from->release(text_.at, text_.room, 1);
+        if (text_ != nullptr)
+            text_->from->release(text_, text_->room, alignof(block));
     }
 
     [[nodiscard]] dump_what what() const noexcept { return what_; }
     [[nodiscard]] dump_format format() const noexcept { return format_; }
-    [[nodiscard]] std::string_view text() const noexcept { return {text_.at, text_.size}; }
+    [[nodiscard]] std::string_view text() const noexcept {
+        return text_ != nullptr ? std::string_view(text_->text(), text_->size) : std::string_view();
+    }
     /// Bytes of the whole text.
     [[nodiscard]] std::size_t needed() const noexcept { return needed_; }
     /// The text is shorter than that: there was no memory, or the system grew meanwhile.
-    [[nodiscard]] bool is_cut() const noexcept { return text_.size < needed_; }
+    [[nodiscard]] bool is_cut() const noexcept { return text().size() < needed_; }
 
 private:
-    block text_;
+    block* text_ = nullptr;  // null: none
     std::size_t needed_;
     dump_what what_;
     dump_format format_;
 };
+
+// To say that there is no memory takes none.
+static_assert(envelope::fits<dump_reply>(0));
 
 struct dump_request {
     dump_what what = dump_what::system;
