@@ -118,6 +118,7 @@ TEST(kernel_warnings, EV_1_of_the_system) {
     EXPECT_EQ(rig.got.pool.refused, 17u);
     EXPECT_FALSE(rig.got.pool.who);
     EXPECT_EQ(rig.got.user.where, user_code::governor);
+    ASSERT_TRUE(rig.got.user.why);
     EXPECT_EQ(rig.got.user.why->text(), "oops");
     EXPECT_EQ(rig.got.user.why->code(), 3);
     EXPECT_EQ(rig.said.exhaustions, 1u);
@@ -153,6 +154,7 @@ TEST(kernel_warnings, EV_1_what_throws_while_it_is_told) {
     // The next one is told again.
     rig.from_kernel.user_code_failed(user_code::tracer, "second");
     rig.run();
+    ASSERT_TRUE(rig.got.user.why);
     EXPECT_EQ(rig.got.user.why->text(), "second");
     EXPECT_EQ(rig.got.all, 2);
     rig.got.user = {};
