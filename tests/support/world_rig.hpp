@@ -47,6 +47,12 @@ struct noted_world final : tactus::world_events {
         if (on_dead_letter != nullptr)
             on_dead_letter(message);
     }
+    void pressure(const tactus::mailbox_pressure&) noexcept override { ++pressures; }
+    void pool_exhausted(std::uint32_t) noexcept override { ++exhaustions; }
+    void deadline_missed(tactus::any_ref, tactus::duration) noexcept override { ++deadlines; }
+    void user_code_failed(tactus::user_code, const tactus::failure&) noexcept override {
+        ++user_code_failures;
+    }
     void guardian_failed(const tactus::failure_cause&) noexcept override { ++guardian_failures; }
     void world_ended() noexcept override { ++ended; }
 
@@ -57,6 +63,10 @@ struct noted_world final : tactus::world_events {
     std::uint32_t dead_letters = 0;
     int dead_numbers[16] = {};  // of those that are numbers
     void (*on_dead_letter)(tactus::envelope& message) noexcept = nullptr;
+    std::uint32_t pressures = 0;
+    std::uint32_t exhaustions = 0;
+    std::uint32_t deadlines = 0;
+    std::uint32_t user_code_failures = 0;
     std::uint32_t guardian_failures = 0;
     std::uint32_t ended = 0;
 };

@@ -222,6 +222,26 @@ struct actor_system::parts final : world_events {
         if (how.events != nullptr)
             how.events->message_lost(to, type, cause);
     }
+    void pressure(const mailbox_pressure& what) noexcept override {
+        listener.pressure(world, what);
+        if (how.events != nullptr)
+            how.events->pressure(what);
+    }
+    void pool_exhausted(std::uint32_t refused) noexcept override {
+        listener.pool_exhausted(refused);
+        if (how.events != nullptr)
+            how.events->pool_exhausted(refused);
+    }
+    void deadline_missed(any_ref who, duration late) noexcept override {
+        listener.deadline_missed(world, who, late);
+        if (how.events != nullptr)
+            how.events->deadline_missed(who, late);
+    }
+    void user_code_failed(user_code where, const failure& why) noexcept override {
+        listener.user_code_failed(where, why);
+        if (how.events != nullptr)
+            how.events->user_code_failed(where, why);
+    }
     void guardian_failed(const failure_cause& why) noexcept override {
         {
             const std::lock_guard held(mutex);

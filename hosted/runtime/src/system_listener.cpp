@@ -79,6 +79,64 @@ void system_listener::hook_failed(actor_world& world, any_ref who, const char* h
     actor_log(world, who.index()).error(text.add(hook).add(" failed: ").add(why.text()).view());
 }
 
+// ---- what the kernel warns of
+
+bool system_listener::warns(warning what, std::uint64_t& more) noexcept {
+    const std::uint64_t count = limits_[what].next(time_);
+    if (count == 0 || !to_.passes(log_level::warning))
+        return false;
+    more = count - 1;
+    return true;
+}
+
+namespace {
+
+line& with_rest(line& text, std::uint64_t more) noexcept {
+    if (more != 0)
+        text.add("; ").add(more).add(" more were not logged");
+    return text;
+}
+
+}  // namespace
+
+void system_listener::pressure(actor_world& world, const mailbox_pressure& what) noexcept {
+    std::uint64_t more = 0;
+    if (!warns(filling, more))
+        return;
+    line text;
+    text.add("mailbox is ").add(what.percent).add(" % full: ").add(what.len).add(" of ");
+    text.add(what.capacity);
+    actor_log(world, what.ref).warning(with_rest(text, more).view());
+}
+
+void system_listener::pool_exhausted(std::uint32_t refused) noexcept {
+    std::uint64_t more = 0;
+    if (!warns(exhausted, more))
+        return;
+    line text;
+    to_.write(
+        log_level::warning,
+        text.add("no envelopes for ").add(refused).add(" messages since the last time").view());
+}
+
+void system_listener::deadline_missed(actor_world& world, any_ref who, duration late) noexcept {
+    std::uint64_t more = 0;
+    if (!warns(late_run, more))
+        return;
+    line text;
+    text.add("came to run ").add(late).add(" after a deadline");
+    actor_log(world, who.index()).warning(with_rest(text, more).view());
+}
+
+void system_listener::user_code_failed(user_code where, const failure& why) noexcept {
+    std::uint64_t more = 0;
+    if (!warns(threw, more))
+        return;
+    line text;
+    text.add("user code (").add(name_of(where)).add(") threw: ").add(why.what);
+    to_.write(log_level::warning, with_rest(text, more).view());
+}
+
 void system_listener::guardian_failed(const failure_cause& why) noexcept {
     line text;
     to_.write(log_level::error,

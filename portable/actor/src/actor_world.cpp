@@ -360,7 +360,38 @@ void actor_world::message_lost(mailbox_index to, const message_type& type,
         events_->message_lost(any_ref(to), type, cause);
     lost(to, {}, type, cause);
 }
-void actor_world::deadline_missed(mailbox_index, std::int64_t) noexcept {}
+
+void actor_world::deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept {
+    const duration late = duration::from_ns(late_ns);
+    if (events_ != nullptr)
+        events_->deadline_missed(any_ref(who), late);
+    if (!stream_.is_empty())
+        stream_.publish(deadline_warning{{any_ref(who)}, late});
+}
+void actor_world::pressure(const mailbox_pressure& what) noexcept {
+    if (events_ != nullptr)
+        events_->pressure(what);
+    if (!stream_.is_empty())
+        stream_.publish(
+            pressure_warning{{any_ref(what.ref)}, what.len, what.capacity, what.percent});
+}
+void actor_world::pool_exhausted(std::uint32_t refused) noexcept {
+    if (events_ != nullptr)
+        events_->pool_exhausted(refused);
+    if (!stream_.is_empty())
+        stream_.publish(pool_warning{{}, refused});  // it may find no envelope, either
+}
+void actor_world::user_code_failed(user_code where, const failure& why) noexcept {
+    if (events_ != nullptr)
+        events_->user_code_failed(where, why);
+    // Telling it is a send, in which the same code may throw: that is not told again. Relaxed: a
+    // flag alone, and one of two threads is enough.
+    if (stream_.is_empty() || tells_user_code_.exchange(1, std::memory_order_relaxed) != 0)
+        return;
+    stream_.publish(
+        user_code_warning{{}, where, cause_ref::make(memory_, failure_kind::runtime, why)});
+    tells_user_code_.store(0, std::memory_order_relaxed);
+}
 
 void actor_world::system_dead_letter(mailbox_index, system_message& message) noexcept {
     switch (message.kind) {

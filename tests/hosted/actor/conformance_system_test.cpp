@@ -100,6 +100,25 @@ TEST(conformance_system, C_DL_2_told_to_the_dead_letters) {
     EXPECT_EQ(answer.error().what, ask_error::kind::target_terminated);
 }
 
+// C-ASK-2: so is who asks by a path at which there is nobody. C-ASK-3: a reference that names
+// nobody is refused by a text that names the type of the message, which is not sent.
+TEST(conformance_system, C_ASK_2_C_ASK_3_nobody_is_asked) {
+    actor_system system("demo", quiet);
+    const any_ref nowhere = system.select("/user/unknown").resolve();
+    for (const any_ref to : {nowhere, any_ref{}}) {
+        const auto begun = std::chrono::steady_clock::now();
+        const auto answer = system.ask<int>(to, ping_it, 60s);
+        EXPECT_LT(std::chrono::steady_clock::now() - begun, 30s);
+        ASSERT_FALSE(answer);
+        EXPECT_EQ(answer.error().what, ask_error::kind::target_terminated);
+        EXPECT_NE(answer.error().text().find("ping] was not sent"), std::string::npos)
+            << answer.error().text();
+    }
+    const auto resolved = system.resolve(system.select("/user/unknown"), 60s);
+    ASSERT_FALSE(resolved);
+    EXPECT_EQ(resolved.error().what, ask_error::kind::target_terminated);
+}
+
 // C-SYS-6: a future of the end, the same each time it is asked for; it outlives the system.
 TEST(conformance_system, C_SYS_6_a_future_of_the_end) {
     class slow : public actor<int> {

@@ -83,7 +83,7 @@ TEST(system_log, EV_2_lost_messages_are_logged_a_few_at_a_time) {
     const any_ref dead = dead_reader(system);
     std::binary_semaphore go(0);
     const auto full = *system.try_spawn<blocked>(
-        "full", {.mailbox = {.when_full = overflow::reject, .capacity = 1}});
+        "full", {.mailbox = {.when_full = overflow::reject, .pressure_percent = 0, .capacity = 1}});
     auto alive = system.spawn<reader>("alive");
     full.tell(&go);
     ASSERT_TRUE(until([&] { return full.try_tell(&go).has_value(); }));
@@ -317,4 +317,37 @@ TEST(system_log, EV_4_standard_error_by_default) {
     EXPECT_TRUE(has(said, " info actor=/user/a thread=")) << said;
     EXPECT_TRUE(has(said, "hello\n")) << said;
     EXPECT_FALSE(has(said, "hidden")) << said;
+}
+
+// EV-1: what the kernel warns of is a line each, once per second at most, with how many there were
+// in between.
+TEST(system_log, EV_1_warnings_of_the_kernel) {
+    lines log;
+    actor_system system("demo", {.log_sink = &log});
+    kernel_events& kernel = system.world();
+    const any_ref a = system.spawn<reader>("a");
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 3; ++i) {
+        kernel.pressure({.ref = a.index(), .len = 3, .capacity = 4, .percent = 75, .at = {}});
+        kernel.pool_exhausted(17);
+        kernel.deadline_missed(a.index(), 5'000'000);
+        kernel.user_code_failed(user_code::tracer, "oops");
+    }
+    const auto first = log.all();
+    if (std::chrono::steady_clock::now() - begin < 1s) {
+        ASSERT_EQ(first.size(), 4u);
+    }
+    EXPECT_EQ(first[0].text, "mailbox is 75 % full: 3 of 4");
+    EXPECT_EQ(first[0].actor, "tactus://demo/user/a");
+    EXPECT_EQ(first[1].text, "no envelopes for 17 messages since the last time");
+    EXPECT_EQ(first[2].text, "came to run 5 ms after a deadline");
+    EXPECT_EQ(first[2].actor, "tactus://demo/user/a");
+    EXPECT_EQ(first[3].text, "user code (tracer) threw: oops");
+    for (const auto& l : first)
+        EXPECT_EQ(l.level, log_level::warning);
+    if (first.size() != 4)
+        return;
+    std::this_thread::sleep_until(begin + 2s);
+    kernel.user_code_failed(user_code::tracer, "again");
+    EXPECT_EQ(log.last(), "user code (tracer) threw: again; 2 more were not logged");
 }

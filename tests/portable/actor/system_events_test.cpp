@@ -73,6 +73,45 @@ TEST(system_events, C_DL_1_dead_letters_by_kind) {
     rig.end();
 }
 
+namespace {
+
+/// Watches somebody, and stops when told so.
+class leaver : public actor<int> {
+public:
+    explicit leaver(any_ref who) : who_(who) {}
+    void pre_start() { context().watch(who_); }
+    void on(int) { context().stop(); }
+    void on(const terminated&) { journal().add(99); }
+
+private:
+    any_ref who_;
+};
+
+}  // namespace
+
+// PK-DW-8, EV-2: a `terminated` in the mailbox of a watcher that stops is no dead letter that
+// anybody should look at, nor is the poison pill of one that has ended.
+TEST(system_events, PK_DW_8_what_comes_too_late_is_suppressed) {
+    world_rig rig;
+    const auto t = rig.spawn<target>("t");
+    const auto w = rig.spawn<leaver>("w", t.any());
+    const auto a = rig.spawn<listener>("a");
+    rig.run();
+    EXPECT_TRUE(rig.world.subscribe<dead_letter>(a).value());
+    EXPECT_TRUE(rig.world.subscribe<suppressed_dead_letter>(a).value());
+    // It learns of the end in the turn in which it stops.
+    (void)rig.world.stop(t.index());
+    w.tell(1);
+    rig.run();
+    EXPECT_TRUE(journal().is({3}));
+    EXPECT_FALSE(rig.world.find("/user/w").valid());
+    t.any().tell(poison_pill{});
+    rig.run();
+    EXPECT_TRUE(journal().is({3}));
+    rig.stays = 1;
+    rig.end();
+}
+
 // EV-1, SV-5, PK-EVT-7: unhandled messages, decisions and lives.
 TEST(system_events, SV_5_decisions_and_lives_are_events) {
     world_rig rig;

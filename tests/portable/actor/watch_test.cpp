@@ -151,6 +151,59 @@ TEST(watching, C_DW_4_a_death_pact) {
     rig.end();
 }
 
+namespace {
+
+/// Has a child of the class below, and watches it; handles no `terminated`.
+template <class Child>
+class pact_parent : public actor<int> {
+public:
+    void pre_start() {
+        const auto made = context().template try_spawn<Child>("child", {});
+        context().watch(*made);
+    }
+    void on(int) {}
+    void post_stop() { journal().add(-1); }
+};
+class graceful : public actor<int> {
+public:
+    void on(int) { context().stop(); }
+    void post_stop() { journal().add(-2); }
+};
+
+}  // namespace
+
+// C-DW-11: a death pact that nobody handles goes up, to the grandparent and whoever watches that.
+TEST(watching, C_DW_11_a_chain_of_death_pacts) {
+    world_rig rig;
+    const auto top = rig.spawn<pact_parent<pact_parent<graceful>>>("top");
+    const auto w = rig.spawn<watcher>("w", 100);
+    w.tell(watch_it{top});
+    rig.run();
+    any_ref(rig.world.find("/user/top/child/child")).tell(1);
+    rig.run();
+    EXPECT_TRUE(journal().is({-2, -1, -1, 100}));
+    EXPECT_EQ(rig.said.decision_count, 2u);
+    EXPECT_TRUE(rig.said.decisions[0].why == failure_kind::death_pact);
+    EXPECT_TRUE(rig.said.decisions[1].why == failure_kind::death_pact);
+    rig.end();
+}
+
+// C-DW-9: of an actor that stops by itself who watches is told after its post_stop, once, with the
+// reference it had, and no failure is seen.
+TEST(watching, C_DW_9_a_graceful_stop) {
+    world_rig rig;
+    const auto g = rig.spawn<graceful>("g");
+    const auto w = rig.spawn<watcher>("w", 100);
+    w.tell(watch_it{g});
+    rig.run();
+    g.tell(1);
+    rig.run();
+    EXPECT_TRUE(journal().is({-2, 100}));
+    EXPECT_TRUE(watcher::last == g.any());
+    EXPECT_EQ(rig.said.decision_count, 0u);
+    rig.end();
+}
+
 // C-DW-3: restarts are not told, the end is; then a child of the same name.
 TEST(watching, C_DW_3_restarts_are_not_told) {
     class parent : public actor<int> {

@@ -66,6 +66,17 @@ public:
         (void)type;
         (void)cause;
     }
+    /// EV-1: what the kernel warns of, as it does; see kernel_events.
+    virtual void pressure(const mailbox_pressure& what) noexcept { (void)what; }
+    virtual void pool_exhausted(std::uint32_t refused) noexcept { (void)refused; }
+    virtual void deadline_missed(any_ref who, duration late) noexcept {
+        (void)who;
+        (void)late;
+    }
+    virtual void user_code_failed(user_code where, const failure& why) noexcept {
+        (void)where;
+        (void)why;
+    }
     /// SV-5: a guardian failed, or a failure was escalated to it: the system is to be stopped.
     virtual void guardian_failed(const failure_cause& why) noexcept { (void)why; }
     /// The last actor has ended.
@@ -329,6 +340,9 @@ private:
                         std::size_t user_drained) noexcept override;
     void actor_failed(mailbox_index who, const failure& why) noexcept override;
     void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override;
+    void pressure(const mailbox_pressure& what) noexcept override;
+    void pool_exhausted(std::uint32_t refused) noexcept override;
+    void user_code_failed(user_code where, const failure& why) noexcept override;
 
     void write_name(mailbox_index who, text_sink& to) noexcept;
 
@@ -497,7 +511,8 @@ private:
     mailbox_index user_;
     mailbox_index system_;
     port::atomic<std::uint32_t> terminating_{0};
-    port::mutex guardians_;  // children of guardians
+    port::atomic<std::uint32_t> tells_user_code_{0};  // see user_code_failed
+    port::mutex guardians_;                           // children of guardians
     port::mutex schedule_lock_;
     scheduled_message* scheduled_ = nullptr;  // the latest first
 };

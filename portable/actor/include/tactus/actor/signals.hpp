@@ -5,12 +5,13 @@
 
 #include <tactus/actor/actor_ref.hpp>
 #include <tactus/actor/failure_cause.hpp>
+#include <tactus/mailbox/message_type.hpp>
 #include <tactus/time/instant.hpp>
 
 namespace tactus::inline v0 {
 
-/// Stops the actor when it comes to it: after what was sent before.
-struct poison_pill {};
+/// Stops the actor when it comes to it: after what was sent before. To who has ended it is nothing.
+struct poison_pill : dead_letter_suppression {};
 /// Fails the actor (failure_kind::killed) when it comes to it.
 struct kill {};
 
@@ -37,7 +38,11 @@ struct pre_restart_signal {
 };
 
 /// A watched actor has ended. Who watches and does not handle this fails (death_pact).
-struct terminated {
+/// One that comes too late is not missed (PK-DW-8).
+struct terminated : dead_letter_suppression {
+    terminated() = default;
+    // NOLINTNEXTLINE(google-explicit-constructor): as if it were an aggregate
+    terminated(any_ref ended) noexcept : who(ended) {}
     any_ref who;
 };
 /// The same, of a child that failed and was not restarted. Who handles only `terminated` gets that.

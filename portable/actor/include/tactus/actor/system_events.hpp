@@ -9,6 +9,11 @@
 //     unhandled_letter        delivered to an actor that has no handler for it
 //   supervision_decision    what a parent does about a child that failed
 //   life_event              base of actor_started, actor_restarted, actor_stopped
+//   kernel_warning          what mailboxes and dispatchers cannot keep up with: base of these
+//     pressure_warning        a bounded mailbox is filling up (MB-5)
+//     pool_warning            no envelopes (MB-11)
+//     deadline_warning        a message with a deadline came to run later (LN-9)
+//     user_code_warning       user code beside handlers threw (UP-4)
 #pragma once
 
 #include <tactus/actor/actor_ref.hpp>
@@ -55,6 +60,29 @@ struct actor_restarted : life_event {
 };
 struct actor_stopped : life_event {
     using event_bases = bases<life_event>;
+};
+
+struct kernel_warning {
+    any_ref who;  // names nothing: it is about the system
+};
+struct pressure_warning : kernel_warning {
+    using event_bases = bases<kernel_warning>;
+    std::uint32_t len = 0;
+    std::uint32_t capacity = 0;
+    std::uint32_t percent = 0;
+};
+struct pool_warning : kernel_warning {
+    using event_bases = bases<kernel_warning>;
+    std::uint32_t refused = 0;  // messages, since it was last said
+};
+struct deadline_warning : kernel_warning {
+    using event_bases = bases<kernel_warning>;
+    duration late;
+};
+struct user_code_warning : kernel_warning {
+    using event_bases = bases<kernel_warning>;
+    user_code where = user_code::tracer;
+    cause_ref why;
 };
 
 /// It tells of a lost message: when nobody handles it either, that is not told again.
