@@ -13,3 +13,8 @@ if(tactus_clang_tidy)
 else()
   message(STATUS "clang-tidy-19 is not installed: its checks are not run")
 endif()
+
+# UP-8: aarch64 is promised as x86-64 is; here it is compiled for, on machines of its own everything else is run.
+add_test(NAME "aarch64: the portable layers compile for it (UP-8)"
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/aarch64.py ${CMAKE_CXX_COMPILER}
+    ${PROJECT_SOURCE_DIR})

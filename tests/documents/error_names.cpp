@@ -8,6 +8,7 @@
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/ask_source.hpp>
 #include <tactus/actor/cancel_context.hpp>
+#include <tactus/actor/device_system.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/failure_cause.hpp>
 #include <tactus/dispatch/events.hpp>
@@ -44,6 +45,7 @@ int main() {
     print<spawn_error::kind>("spawn_error::kind", spawn_error_count, &name_of);
     print<name_fault>("name_fault", name_fault_count, &name_of);
     print<ask_fault>("ask_fault", ask_fault_count, &name_of);
+    print<device_error::kind>("device_error::kind", device_error_count, &name_of);
     print<failure_kind>("failure_kind", failure_kind_count, &name_of);
     print<cancel_kind>("cancel_kind", cancel_kind_count, &name_of);
     print<prepended>("prepended", prepended_count, &name_of);

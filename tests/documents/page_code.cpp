@@ -8,17 +8,22 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <latch>
 #include <semaphore>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <tactus/actor/dead_letter_log.hpp>
+#include <tactus/actor/dump_request.hpp>
 #include <tactus/actor/event_stream.hpp>
+#include <tactus/actor/load_samples.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/text_buffer.hpp>
 #include <tactus/config/settings.hpp>
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/turn.hpp>
+#include <tactus/runtime/actor_system.hpp>
 #include <tactus/runtime/asio_executor.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/heap_memory.hpp>
@@ -155,6 +160,34 @@ bool observe(actor_scheduler& system) {
     return sink.all > 0 && to.all.starts_with('{');
 }
 
+/// Reads one dump and one sample.
+class dump_reader : public actor<dump_reply, mailbox_sample> {
+public:
+    explicit dump_reader(std::latch* both) : both_(both) {}
+    void on(dump_reply&& r) { note(dumped_, !r.is_cut()); }
+    void on(const mailbox_sample& s) { note(sampled_, s.capacity == 0); }
+
+private:
+    void note(bool& done, bool good) {
+        if (good && !std::exchange(done, true))
+            both_->count_down();
+    }
+    std::latch* both_;
+    bool dumped_ = false;
+    bool sampled_ = false;
+};
+
+bool observe_actors() {
+    std::latch both(2);
+    actor_system system("shop");
+    const auto reader = system.spawn<dump_reader>("reader", &both);
+    const any_ref watcher = reader;
+    system.world().system_guardian().tell(dump_request{.reply_to = reader});
+    const auto subscribed = system.world().subscribe<mailbox_sample>(watcher);
+    both.wait();
+    return subscribed && *subscribed;
+}
+
 bool run_dispatchers() {
     runtime::scheduler_memory memory;
     runtime::steady_clock time;
@@ -234,8 +267,8 @@ int use_wheel() {
 
 int main() {
     std::ofstream("app.toml") << "[dispatchers.\"app.database\"]\nworkers = 4\n";
-    const bool good = choose() && configure() == 0 && run_dispatchers() && run_on_asio() &&
-                      log_lines() && pull_ticks() && use_wheel() == 0;
+    const bool good = choose() && configure() == 0 && run_dispatchers() && observe_actors() &&
+                      run_on_asio() && log_lines() && pull_ticks() && use_wheel() == 0;
     std::puts(good ? "the pages' code works" : "the pages' code does not work");
     return good ? 0 : 1;
 }

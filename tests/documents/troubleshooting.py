@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 ENUMERATIONS = [
-    "sent", "dead_letter_cause", "spawn_error::kind", "name_fault", "ask_fault", "failure_kind",
+    "sent", "dead_letter_cause", "spawn_error::kind", "name_fault", "ask_fault", "device_error::kind", "failure_kind",
     "cancel_kind", "prepended", "event_error", "user_code", "resolve_error::kind", "dispatcher_error::kind",
     "shutdown_error::kind", "shutdown_task_state", "timer_errc", "tick_state",
 ]

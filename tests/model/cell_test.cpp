@@ -4,6 +4,7 @@
 // before; the one node is never sent while it is on its way; a shared cause is freed once (SQ-3,
 // SV-2, MC-3).
 #include <tactus/actor/cell.hpp>
+#include <tactus/actor/cell_extras.hpp>
 
 #include <array>
 
@@ -177,4 +178,31 @@ TACTUS_MODEL_TEST(failure_cause, a_shared_cause_is_freed_once, scenario::every_i
         model::require(mine->code() == 7);
         mine = {};
     }
+}
+
+// SV-2: an actor fails again before its parent has looked at the first failure: the parent reads
+// the latest it takes, each is taken once at most, and all are freed.
+TACTUS_MODEL_TEST(cell, SV2_an_actor_fails_again_while_its_parent_takes_the_cause,
+                  scenario::every_interleaving()) {
+    scenario::model_memory memory;
+    const auto why = [&](int code) {
+        return tactus::cause_ref::make(memory, tactus::failure_kind::returned,
+                                       tactus::failure(code));
+    };
+    tactus::reported_cause given;
+    int last = 0;
+    {
+        model::thread fails([&] {
+            given.put(why(1));
+            given.put(why(2));
+        });
+        for (int i = 0; i < 2; ++i) {
+            if (const tactus::cause_ref taken = given.take()) {
+                model::require(taken->code() > last);
+                last = taken->code();
+            }
+        }
+    }
+    const tactus::cause_ref left = given.take();
+    model::require(left ? left->code() == 2 && last < 2 : last == 2);
 }

@@ -7,6 +7,7 @@
 #include "signals_blocked.hpp"
 #include "system_listener.hpp"
 #include "system_log.hpp"
+#include "wait_until.hpp"
 
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/timer_service.hpp>
@@ -38,6 +39,18 @@ std::string valid(std::string_view name) {
         throw std::invalid_argument("a system cannot have the name '" + std::string(name) +
                                     "': " + text_of(*fault));
     return std::string(name);
+}
+
+const actor_system::options& usable(const actor_system::options& o) {
+    if (!o.tools.memory.empty() || o.tools.runs != nullptr || o.tools.ticks != nullptr)
+        throw std::invalid_argument(
+            "an actor_system has memory that grows and threads of its own: memory, runs and ticks "
+            "of a toolbox are for a device_system");
+    if (o.tools.time != nullptr && o.tools.time->kind() == clock_kind::deterministic)
+        throw std::invalid_argument(
+            "a clock that is set by hand cannot wake threads: it is for a device_system, or a test "
+            "kit");
+    return o;
 }
 
 }  // namespace
@@ -81,8 +94,9 @@ struct actor_system::parts final : world_events {
     }
     parts(std::string_view called, const options& o)
         : name(valid(called)),
-          how(o),
-          log({.sink = o.log_sink != nullptr ? o.log_sink : &own_log,
+          how(usable(o)),
+          time(o.tools.time != nullptr ? *o.tools.time : own_time),
+          log({.sink = o.tools.log != nullptr ? o.tools.log : &own_log,
                .time = &time,
                .level = o.log_level}),
           listener(log, {.to = &log,
@@ -100,11 +114,15 @@ struct actor_system::parts final : world_events {
                  .guardian_strategy = o.guardian_strategy,
                  .timers = &timers,
                  .log = &log,
-                 .places = o.names != nullptr}),
+                 .places = o.names != nullptr,
+                 .services = &all_services}),
           names_filled(fill_names()),
-          kernel(memory.fill(runtime::dispatchers::fill(
-              {.time = &time, .timers = &timers, .events = &world, .above = &world},
-              o.dispatcher))),
+          kernel(memory.fill(runtime::dispatchers::fill({.time = &time,
+                                                         .timers = &timers,
+                                                         .seed = o.tools.seed,
+                                                         .events = &world,
+                                                         .above = &world},
+                                                        o.dispatcher))),
           all(kernel, {.system_name = name, .names = &names},
               {.id = default_dispatcher_id, .config = o.dispatcher}),
           shutdown(std::in_place, o.shutdown, hooks()) {
@@ -296,19 +314,22 @@ struct actor_system::parts final : world_events {
         terminate();
         std::unique_lock held(mutex);
         // The tasks have their own limits.
-        const auto tasks = the_shutdown().total_timeout() + std::chrono::seconds(1);
-        (void)over.wait_for(held, tasks, [this] { return ending || ended || shut_down; });
+        const auto tasks = runtime::sum_of(the_shutdown().total_timeout(), std::chrono::seconds(1));
+        (void)detail::wait_at_most(over, held, tasks,
+                                   [this] { return ending || ended || shut_down; });
         if (!ending) {
             held.unlock();
             end_actors({});
             held.lock();
         }
-        return over.wait_for(held, how.shutdown_limit, [this] { return ended; });
+        return detail::wait_at_most(over, held, how.shutdown_limit, [this] { return ended; });
     }
 
     std::string name;
     options how;
-    runtime::steady_clock time;
+    runtime::steady_clock own_time;
+    const clock& time;
+    port_local_slot<64> own_local;
     runtime::system_log own_log;
     logger log;
     runtime::system_listener listener;
@@ -392,8 +413,10 @@ void actor_system::watch_end(actor_world& world, any_ref who, const shutdown_don
 }
 
 bool actor_system::wait(std::chrono::nanoseconds limit) {
+    if (worker::current() != nullptr)
+        return false;
     std::unique_lock held(parts_->mutex);
-    return parts_->over.wait_for(held, limit, [this] { return parts_->ended; });
+    return detail::wait_at_most(parts_->over, held, limit, [this] { return parts_->ended; });
 }
 
 std::string actor_system::dump(dump_format format) {
@@ -417,6 +440,15 @@ int actor_system::exit_code() const noexcept {
 std::string actor_system::failure_text() const {
     const std::lock_guard held(parts_->mutex);
     return parts_->failure_text;
+}
+toolbox actor_system::tools() const noexcept {
+    toolbox t = parts_->how.tools;
+    t.time = &parts_->time;
+    if (t.local == nullptr)
+        t.local = &parts_->own_local;
+    if (t.log == nullptr)
+        t.log = &parts_->own_log;
+    return t;
 }
 logger& actor_system::log() noexcept {
     return parts_->log;

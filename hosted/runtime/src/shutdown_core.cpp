@@ -4,6 +4,7 @@
 #include "shutdown_core.hpp"
 
 #include "signals_blocked.hpp"
+#include "wait_until.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -169,7 +170,7 @@ std::expected<shutdown_core::future, shutdown_error> shutdown_core::run(
             return future_;
         reason_ = why;
         if (how_.limit)
-            limit_ = clock::now() + *how_.limit;
+            limit_ = runtime::end_of(clock::now(), *how_.limit);
         conductor_ =
             try_thread("tactus-shutdown", [self = shared_from_this()] { self->conduct(); });
         if (conductor_.joinable())
@@ -234,7 +235,7 @@ bool shutdown_core::pass(phase& p) {
         return true;
     }
     const std::chrono::nanoseconds most = timeout_of(p);
-    clock::time_point end = begun + most;
+    clock::time_point end = runtime::end_of(begun, most);
     if (limit_)
         end = std::min(end, std::max(*limit_, begun));
     const bool late = limit_exceeded_;
@@ -350,7 +351,7 @@ std::chrono::nanoseconds shutdown_core::total_timeout() const {
     std::chrono::nanoseconds sum{};
     for (const phase& p : phases_) {
         if (p.what.enabled && !p.tasks.empty())
-            sum += timeout_of(p);
+            sum = runtime::sum_of(sum, timeout_of(p));
     }
     return how_.limit ? std::min(sum, *how_.limit) : sum;
 }

@@ -26,7 +26,8 @@ public:
         return {.decider = [](const failure_cause&) { return directive::escalate; }};
     }
 };
-class system_guardian : public actor<> {};
+/// Of a system without services.
+class plain_guardian : public actor<> {};
 class users_guardian : public actor<> {
 public:
     supervisor_strategy supervision() { return context().world().guardian_strategy(); }
@@ -50,6 +51,7 @@ actor_world::actor_world(const options& o) noexcept
       timers_(o.timers),
       log_(o.log),
       places_(o.places),
+      services_(o.services),
       names_(*o.memory),
       stream_(*o.memory) {}
 
@@ -68,8 +70,15 @@ void actor_world::begin(actor_scheduler& kernel) noexcept {
         TACTUS_CHECK(2, made.has_value());
         return *made;
     };
-    user_ = named(actor_type_of<users_guardian>(), "user");
-    system_ = named(actor_type_of<system_guardian>(), "system");
+    user_ = named(actor_type_of<users_guardian>(), user_name);
+    system_ = named(services_ != nullptr ? services_->guardian() : actor_type_of<plain_guardian>(),
+                    system_name);
+    if (services_ != nullptr)
+        stream_.set_watcher({[](void* world, const event_type& channel) noexcept {
+                                 auto& w = *static_cast<actor_world*>(world);
+                                 w.services_->subscribed(w, channel);
+                             },
+                             this});
 }
 
 // ---- spawning
@@ -153,7 +162,9 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
     const auto init = [&](slot& s) noexcept {
         begun = &s;
         const std::uint32_t named = wanted.name.empty() ? 0U : std::uint32_t{cell::is_named};
-        ::new (s.user_state()) cell(above, bits | named);
+        const std::uint32_t odd =
+            slots.next_life_of(s) % 2 != 0 ? std::uint32_t{cell::is_odd_life} : 0U;
+        ::new (s.user_state()) cell(above, bits | named | odd);
         detail::actor_place(s, *wanted.type).begin(wanted.maker, *block);
         // For people: 0 is nobody.
         s.tag.store(parent != nullptr ? slots.number_of(*parent) + 1 : 0,

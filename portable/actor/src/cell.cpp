@@ -48,7 +48,10 @@ void cell::report(actor_scheduler& system, slot& parent_slot, cell& parent, slot
         next_report.write(head);
     } while (!parent.reports_.compare_exchange_weak(head, me, linked_up.release(),
                                                     std::memory_order_relaxed));
-    parent.tell(system, parent_slot, told_reports);
+    // Who found others there leaves it to the first of them, which has not told yet, or whose word
+    // is on its way: after its last report the parent may end at any time, and its slot be taken.
+    if (head == no_cell)
+        parent.tell(system, parent_slot, told_reports);
 }
 
 cell::link cell::take_reports(registry& slots) noexcept {
@@ -62,6 +65,15 @@ cell::link cell::take_reports(registry& slots) noexcept {
         newest = older;
     }
     return oldest;
+}
+
+mailbox_index life_of(const registry& slots, slot& place) noexcept {
+    const mailbox_index now = slots.index_of(place);
+    const bool odd = cell::of(place).is(cell::is_odd_life);
+    if (now.generation != 0 && (now.generation % 2 != 0) == odd)
+        return now;
+    // 0 is what follows the last one.
+    return now.with_generation(now.generation != 0 ? now.generation - 1 : registry::generation_max);
 }
 
 void link_child(registry& slots, cell& parent, slot& child) noexcept {

@@ -34,6 +34,13 @@ event_stream::~event_stream() {
 
 event_stream::changed event_stream::subscribe(mailbox_index who,
                                               const event_type& channel) noexcept {
+    const changed done = add(who, channel);
+    if (done && *done && watcher_.subscribed != nullptr)
+        watcher_.subscribed(watcher_.context, channel);
+    return done;
+}
+
+event_stream::changed event_stream::add(mailbox_index who, const event_type& channel) noexcept {
     if (!who.valid())
         return false;
     const port::lock_guard held(mutex_);
@@ -96,6 +103,20 @@ bool event_stream::knows(mailbox_index who) const noexcept {
     const port::lock_guard held(mutex_);
     const range of = find(who);
     return of.from < of.to;
+}
+
+bool event_stream::is_wanted(const event_type& type) const noexcept {
+    if (is_empty())
+        return false;
+    const port::lock_guard held(mutex_);
+    const std::uint32_t count = count_.load(std::memory_order_relaxed);
+    for (std::uint32_t at = 0; at < count;) {
+        const range of = find(entries_[at].who);
+        if (nearest(of, type) != nullptr)
+            return true;
+        at = of.to;
+    }
+    return false;
 }
 
 // ---- publishing

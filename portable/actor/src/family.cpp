@@ -18,6 +18,7 @@ bool actor_world::has_children(const self& s) noexcept {
 slot* actor_world::find_child(const self& s, mailbox_index who) noexcept {
     if (!who.valid())
         return nullptr;
+    const family_lock held(*this, s.c);
     children_of all(kernel_->slots(), s.c);
     while (slot* child = all.next()) {
         if (kernel_->slots().index_of(*child) == who)
@@ -28,6 +29,7 @@ slot* actor_world::find_child(const self& s, mailbox_index who) noexcept {
 
 void actor_world::hold_children(const self& s, bool on, mailbox_index except) noexcept {
     registry& slots = kernel_->slots();
+    const family_lock held(*this, s.c);
     children_of all(slots, s.c);
     while (slot* child = all.next()) {
         cell& c = cell::of(*child);
@@ -54,9 +56,10 @@ void actor_world::stop_children(turn& t) noexcept {
     effect_recorder* recorder = recording(s.c);
     children_of all(kernel_->slots(), s.c);
     while (slot* child = all.next()) {
+        const mailbox_index who = life_of(kernel_->slots(), *child);  // it may have ended
         if (recorder != nullptr)
-            recorder->stopping_child(t, kernel_->slots().index_of(*child));
-        forget_watch(t, kernel_->slots().index_of(*child));
+            recorder->stopping_child(t, who);
+        forget_watch(t, who);
         order_stop(s, *child);
     }
 }
@@ -87,12 +90,66 @@ handled actor_world::look_at_reports(turn& t, const self& s) noexcept {
         if ((what & cell::report_ended) != 0) {
             child_ended(t, s, child);
         } else if ((what & cell::report_failed) != 0) {
+            if ((!result.is_ok() || is_held_back(s)) && let_wait(s, child))
+                continue;
             const handled decided = child_failed(t, s, child);
             if (!decided.is_ok())
                 result = decided;
         }
     }
     return result;
+}
+
+bool actor_world::is_held_back(const self& s) noexcept {
+    const cell_extras* x = s.c.extras();
+    // A cause: its failure is on its way.
+    return s.c.phase() == cell_phase::restarting || s.c.is(cell::failed | cell::holds) ||
+           (x != nullptr && x->cause);
+}
+
+bool actor_world::let_wait(const self& s, slot& child) noexcept {
+    if (s.c.phase() >= cell_phase::terminating)
+        return false;
+    child_record* r = record_of(s, child);
+    if (r == nullptr)
+        return false;  // no memory: better now than never
+    cell_extras& x = *s.c.extras();
+    if (r->failed_at == 0)
+        ++x.failures_waiting;
+    r->failed_at = ++x.failures_seen;
+    return true;
+}
+
+handled actor_world::decide_waiting(turn& t, const self& s) noexcept {
+    cell_extras* x = s.c.extras();
+    while (x != nullptr && x->failures_waiting != 0 && !is_held_back(s)) {
+        child_record* first = nullptr;
+        for (child_record* r = x->children; r != nullptr; r = r->next) {
+            if (r->failed_at != 0 && (first == nullptr || r->failed_at < first->failed_at))
+                first = r;
+        }
+        --x->failures_waiting;
+        first->failed_at = 0;
+        const handled decided = child_failed(t, s, kernel_->slots().at(first->child));
+        if (!decided.is_ok())
+            return decided;
+    }
+    return handled::ok();
+}
+
+void actor_world::forget_failure(const self& s, slot& child) noexcept {
+    cell_extras* x = s.c.extras();
+    if (cell_extras* theirs = cell::of(child).extras(); theirs != nullptr)
+        (void)theirs->reported.take();
+    if (x == nullptr || x->failures_waiting == 0)
+        return;
+    const cell::link number = kernel_->slots().number_of(child);
+    for (child_record* r = x->children; r != nullptr; r = r->next) {
+        if (r->child == number && r->failed_at != 0) {
+            r->failed_at = 0;
+            --x->failures_waiting;
+        }
+    }
 }
 
 void actor_world::child_ended(turn& t, const self& s, slot& child) noexcept {
@@ -106,15 +163,15 @@ void actor_world::child_ended(turn& t, const self& s, slot& child) noexcept {
             if ((*at)->child == number) {
                 child_record* r = *at;
                 *at = r->next;
+                if (r->failed_at != 0)
+                    --x->failures_waiting;
                 free_record(*r);
                 break;
             }
         }
     }
-    if (s.c.is(cell::is_guardian)) {
-        const port::lock_guard held(guardians_);
-        unlink_child(kernel_->slots(), s.c, child);
-    } else {
+    {
+        const family_lock held(*this, s.c);
         unlink_child(kernel_->slots(), s.c, child);
     }
     if (c.is(cell::is_named))
@@ -181,6 +238,7 @@ void actor_world::apply_restart(turn& t, const self& s, slot& child, const cause
                                 const supervisor_strategy& how) noexcept {
     // Whom it concerns: the one, all, or those from the one on.
     const auto each = [&](auto&& visit) {
+        const family_lock held(*this, s.c);
         bool reached = how.scope == supervision_scope::all_for_one;
         if (how.scope == supervision_scope::one_for_one) {
             visit(child);
@@ -204,6 +262,7 @@ void actor_world::apply_restart(turn& t, const self& s, slot& child, const cause
         allowed = delay.has_value();
     }
     each([&](slot& c) {
+        forget_failure(s, c);
         const bool done = allowed && (delay ? recreate_later(s, c, why, *delay)
                                             : send_recreate(kernel_->slots().index_of(c), why));
         if (!done)
@@ -214,12 +273,15 @@ void actor_world::apply_restart(turn& t, const self& s, slot& child, const cause
 
 handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept {
     cell& c = cell::of(child);
+    if (s.c.phase() >= cell_phase::terminating || c.phase() == cell_phase::ended)
+        return handled::ok();  // its end was ordered, or has come: nobody asks any more
     cell_extras* theirs = c.extras();
-    const mailbox_index who = kernel_->slots().index_of(child);
-    cause_ref why = theirs != nullptr && theirs->reported
-                        ? std::move(theirs->reported)
-                        : cause_ref::make(memory_, failure_kind::runtime,
-                                          failure("no memory to say why it failed"));
+    const mailbox_index who = life_of(kernel_->slots(), child);  // it may be ending
+    cause_ref why = theirs != nullptr ? theirs->reported.take()
+                                      : cause_ref::make(memory_, failure_kind::runtime,
+                                                        failure("no memory to say why it failed"));
+    if (!why)
+        return handled::ok();  // decided already, or it was restarted for another's failure
     directive d = directive::stop;
     supervisor_strategy how;
     t.set_sender(who);  // C-SUP-20: for who asks
@@ -236,10 +298,6 @@ handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept 
         events_->supervised({any_ref(s.index()), any_ref(who), d, &*why});
     if (!stream_.is_empty())
         stream_.publish(supervision_decision{any_ref(s.index()), any_ref(who), d, why});
-    if (s.c.phase() >= cell_phase::terminating) {
-        order_stop(s, child);
-        return handled::ok();
-    }
     switch (d) {
     case directive::resume:
         c.tell(*kernel_, child, cell::told_resume);

@@ -46,6 +46,13 @@ bool actor_world::keeps_failed_message(turn& t, cell& c, envelope& e) noexcept {
     return true;
 }
 
+handled actor_world::with_told(cell& c, handled result) noexcept {
+    if (!c.is(cell::told_fail))
+        return result;
+    c.clear(cell::told_fail);
+    return result.is_ok() ? handled::failed(failure("failure")) : result;
+}
+
 // ---- start
 
 handled actor_world::start(turn& t, void* state) noexcept {
@@ -62,14 +69,18 @@ handled actor_world::create(const self& s, failure_kind as) noexcept {
     const actor_type& type = s.type();
     cell_extras* x = nullptr;
     const bool again = as == failure_kind::post_restart;
+    (void)with_told(s.c, {});  // what an earlier instance said of itself
     handled made = type.construct(s.c, s.instance(), detail::actor_place(s.place).maker());
-    if (made.is_ok()) {
+    if (made.is_ok())
         s.c.set(cell::has_instance);
+    made = with_told(s.c, made);
+    if (made.is_ok()) {
         x = s.c.extras();
         if (again && type.post_restart != nullptr)
             made = type.post_restart(s.c, s.instance(), *x->cause);
         else if (type.pre_start != nullptr)
             made = type.pre_start(s.c, s.instance());
+        made = with_told(s.c, made);
     }
     if (made.is_ok()) {
         s.c.set_phase(cell_phase::alive);
@@ -157,14 +168,16 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
     cell& c = cell::at(state);
     const self s{w, t.place(), c};
     switch (m.kind) {
-    case system_kind::supervise:
-        return w.look_at_orders(t, s);
+    case system_kind::supervise: {
+        const handled looked = w.look_at_orders(t, s);
+        return looked.is_ok() ? w.decide_waiting(t, s) : looked;
+    }
     case system_kind::terminate:
         w.be_terminated(t, s);
         break;
     case system_kind::recreate:
         w.be_recreated(t, s, cause_ref::take(m.data.read()));
-        break;
+        return w.decide_waiting(t, s);
     case system_kind::failed:
         w.has_failed(s, failure(static_cast<const char*>(m.data.read())));
         break;
@@ -193,12 +206,17 @@ handled actor_world::look_at_orders(turn& t, const self& s) noexcept {
     const bool held = (told & cell::wants_held) != 0;
     if (held != s.c.is(cell::holds))
         hold_self(s, held);
+    const bool fails = (told & cell::told_fail) != 0;
+    const cause_ref why = fails && s.c.extras() != nullptr ? s.c.extras()->cause : cause_ref{};
     if ((told & cell::told_resume) != 0)
         be_resumed(t, s);
     if ((told & cell::told_reports) != 0)
         result = look_at_reports(t, s);
-    if ((told & cell::told_fail) != 0 && s.c.phase() < cell_phase::terminating)
+    if (fails && s.c.phase() < cell_phase::terminating) {
+        if (why)
+            s.c.extras()->cause = why;  // not what was forgiven, or decided, meanwhile
         result = handled::failed(failure("failure"));
+    }
     if ((told & cell::told_terminate) != 0)
         be_terminated(t, s);
     if (s.c.phase() == cell_phase::restarting)
@@ -235,6 +253,7 @@ void actor_world::has_failed(const self& s, const failure& why) noexcept {
         return;
     }
     s.c.set(cell::failed);
+    s.c.clear(cell::told_fail);  // it said so, and then failed at once: that is one failure
     if (!s.c.is(cell::holds))
         hold_children(s, true, x != nullptr ? x->perpetrator : mailbox_index{});
     report(s, cell::report_failed);
@@ -244,7 +263,7 @@ void actor_world::report(const self& s, std::uint32_t what) noexcept {
     const mailbox_index parent = s.c.parent();
     if (parent.valid()) {
         if (cell_extras* x = s.c.extras(); x != nullptr)
-            x->reported = x->cause;
+            x->reported.put(x->cause);
         slot& above = kernel_->slots().at(parent.slot_number());
         s.c.report(*kernel_, above, cell::of(above), s.place, what);
         return;
@@ -292,6 +311,28 @@ void actor_world::be_resumed(turn& t, const self& s) noexcept {
         cell::of(*child).tell(*kernel_, *child, cell::told_resume, cell::wants_held);
 }
 
+// ---- hooks whose failure nobody is asked about
+
+template <class Hook>
+void actor_world::run_hook(const self& s, const char* name, Hook&& hook) noexcept {
+    const cause_ref kept = s.c.extras() != nullptr ? s.c.extras()->cause : cause_ref{};
+    (void)with_told(s.c, {});  // what it said before, which ends all the same
+    if (with_told(s.c, hook()).is_ok())
+        return;
+    cell_extras* x = s.c.extras();
+    if (x == nullptr)
+        return;
+    if (events_ != nullptr && x->cause)
+        events_->hook_failed(any_ref(s.index()), name, *x->cause);
+    x->cause = kept;
+}
+
+void actor_world::run_post_stop(const self& s) noexcept {
+    const actor_type& type = s.type();
+    if (type.post_stop != nullptr)
+        run_hook(s, "post_stop", [&] { return type.post_stop(s.c, s.instance()); });
+}
+
 // ---- restarting
 
 void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
@@ -314,7 +355,7 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     if (why)
         x->cause = std::move(why);
     const actor_maker* maker = detail::actor_place(s.place).maker();
-    if (maker != nullptr && !maker->again() && s.c.is(cell::has_instance)) {
+    if (maker != nullptr && !maker->again()) {
         // It was made of what could only be moved.
         if (events_ != nullptr && x->cause)
             events_->hook_failed(any_ref(s.index()), "restart: it cannot be made again", *x->cause);
@@ -326,23 +367,15 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     unstash(s);
     if (s.c.is(cell::has_instance)) {
         const actor_type& type = s.type();
-        handled done = handled::ok();
         t.set_sender(x->failed_sender);  // C-PAT-6
         if (type.pre_restart != nullptr) {
-            const cause_ref kept = x->cause;
-            done = type.pre_restart(s.c, s.instance(), *kept, x->failed_message);
-            if (!done.is_ok() && events_ != nullptr && x->cause)
-                events_->hook_failed(any_ref(s.index()), "pre_restart", *x->cause);
-            x->cause = kept;
+            const cause_ref cause = x->cause;
+            run_hook(s, "pre_restart", [&] {
+                return type.pre_restart(s.c, s.instance(), *cause, x->failed_message);
+            });
         } else {
             stop_children(t);
-            if (type.post_stop != nullptr) {
-                const cause_ref kept = x->cause;
-                done = type.post_stop(s.c, s.instance());
-                if (!done.is_ok() && events_ != nullptr && x->cause)
-                    events_->hook_failed(any_ref(s.index()), "post_stop", *x->cause);
-                x->cause = kept;
-            }
+            run_post_stop(s);
         }
     } else {
         stop_children(t);  // those of a constructor that failed
@@ -375,6 +408,7 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     // PK-SUP-10: children that survived are restarted, too.
     children_of all(slots, s.c);
     while (slot* child = last != cell::no_cell ? all.next() : nullptr) {
+        forget_failure(s, *child);
         (void)send_recreate(slots.index_of(*child), why);
         if (slots.number_of(*child) == last)
             break;
@@ -438,16 +472,10 @@ void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
 void actor_world::finish_termination(turn& t, const self& s) noexcept {
     destroy_coroutines(s.c);
     if (s.c.is(cell::has_instance)) {
-        const actor_type& type = s.type();
         // Of the message it failed with, if that is why it ends.
         t.set_sender(s.c.is(cell::failed) && s.c.extras() != nullptr ? s.c.extras()->failed_sender
                                                                      : mailbox_index{});
-        if (type.post_stop != nullptr && !type.post_stop(s.c, s.instance()).is_ok() &&
-            events_ != nullptr) {
-            const cell_extras* x = s.c.extras();
-            if (x != nullptr && x->cause)
-                events_->hook_failed(any_ref(s.index()), "post_stop", *x->cause);
-        }
+        run_post_stop(s);
         if (s.c.extras() != nullptr)
             cancel_timers(t);  // those of post_stop
         destroy_instance(s);

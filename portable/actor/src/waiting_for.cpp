@@ -54,11 +54,13 @@ bool stop_wait::watch() noexcept {
         wanted.maker != nullptr
             ? world_.spawn_orphan(wanted)
             : std::expected<mailbox_index, spawn_error>(std::unexpected(spawn_error{}));
-    if (made) {
-        watcher_ = *made;
-        timer_.wake = &late_;
-        handle_ = world_.timers()->arm(timer_, timeout_);
-    }
+    if (!made)
+        return false;
+    watcher_ = *made;
+    if (timeout_ == duration::max())
+        return true;  // no timer can be that late
+    timer_.wake = &late_;
+    handle_ = world_.timers()->arm(timer_, timeout_);
     return handle_.has_value();
 }
 

@@ -46,7 +46,7 @@ dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
                                 .stale = &order_.staleness(),
                                 .ring_capacity = o.ring_capacity,
                                 .fresh_capacity = o.fresh_capacity,
-                                .later_capacity = o.worker_count > 1 ? 1'024U : 1U,
+                                .later_capacity = later_capacity(o.worker_count),
                                 .keyed_capacity = o.keyed_capacity,
                                 .number = 0,
                                 .shared = o.worker_count > 1 || o.visited,
@@ -65,14 +65,9 @@ dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
     order_.set_visitor(visitor_ != nullptr ? *visitor_ : workers_[0]->lanes());
 }
 
-// CO-1: lanes that keep nothing, so the smallest there are.
 void dispatcher::make_visitor(worker_lanes::options o) noexcept {
-    o.ring_capacity = 1;
-    o.fresh_capacity = 1;
-    o.later_capacity = 1;
-    o.keyed_capacity = 1;
     o.number = worker_count_;
-    visitor_ = make<worker_lanes>(memory_, o);
+    visitor_ = make<worker_lanes>(memory_, visitor_lanes(o));
 }
 
 void dispatcher::set_throughput_deadline(duration d) noexcept {

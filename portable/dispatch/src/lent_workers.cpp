@@ -55,6 +55,7 @@ void lent_workers::submit(lent& l) noexcept {
                 return;
         }
         to_.notify_rejected(l, attempts_max_);
+        what_.note_rejected();
         system_.measures().executor_rejected();
         if (events_ != nullptr)
             events_->executor_rejected(

@@ -329,3 +329,45 @@ TEST(conformance_supervision, C_PAT_7_an_old_child_is_not_told_of) {
     EXPECT_EQ(child.take(), (words{"start0", "stop0"}));
     rig.end();
 }
+
+// C-PAT-7: the same of a child that has ended when its parent has not looked yet: it is seen by the
+// reference it had, and not by that of the slot's next life.
+TEST(conformance_supervision, C_PAT_7_a_child_that_ended_unseen) {
+    static world_rig* in = nullptr;
+    static puppet_ref kid;
+    for (const bool by_unwatch : {true, false}) {
+        // The guardian decides, then the kid ends, then the parent is restarted.
+        world_rig rig({.decider = [](const failure_cause&) {
+            EXPECT_TRUE(in->world.stop(kid.index()));
+            return directive::restart;
+        }});
+        in = &rig;
+        strings parent;
+        strings child;
+        parent.pre_start = [&](puppet& p) {
+            kid = child_of(p, "", child);
+            p.ctx().watch(kid);
+        };
+        parent.pre_restart = [&](puppet& p) {
+            EXPECT_EQ(child.take(), (words{"start0", "stop0"}));
+            int seen = 0;
+            p.ctx().for_each_child([&](any_ref c) {
+                ++seen;
+                EXPECT_TRUE(c == kid.any());
+                if (by_unwatch)
+                    p.ctx().unwatch(c);
+                EXPECT_FALSE(p.ctx().stop(c));  // it has ended
+            });
+            EXPECT_EQ(seen, 1);
+            if (!by_unwatch)
+                p.ctx().stop_children();
+        };
+        const auto p = rig.spawn<hooked_puppet>("p", &parent);
+        rig.run();
+        p.tell(crash());
+        p.tell(ping{});
+        rig.run();
+        EXPECT_EQ(parent.take(), (words{"start0", "before0", "after1", "pong1"}));
+        rig.end();
+    }
+}

@@ -78,7 +78,8 @@ bool has(const std::string& text, std::string_view part) {
 // quiet, says what it did not say, and begins again.
 TEST(system_log, EV_2_lost_messages_are_logged_a_few_at_a_time) {
     lines log;
-    actor_system system("demo", {.log_sink = &log, .dead_letters = {.max = 4, .suspend = 400ms}});
+    actor_system system("demo",
+                        {.tools = {.log = &log}, .dead_letters = {.max = 4, .suspend = 400ms}});
     const any_ref dead = dead_reader(system);
     std::binary_semaphore go(0);
     const auto full = *system.try_spawn<blocked>(
@@ -140,7 +141,7 @@ TEST(system_log, EV_2_lost_messages_during_a_shutdown) {
         lines log;
         actor_system system("demo", {.shutdown = {.run_by_terminate = r.terminate_system,
                                                   .terminate_system = r.terminate_system},
-                                     .log_sink = &log,
+                                     .tools = {.log = &log},
                                      .dead_letters = {.during_shutdown = r.during_shutdown}});
         const any_ref dead = dead_reader(system);
         system.shutdown().add_task(phases::service_stop, "task", [&] { dead.tell(letter{}); });
@@ -158,7 +159,7 @@ TEST(system_log, EV_2_lost_messages_during_a_shutdown) {
 TEST(system_log, EV_2_what_is_suppressed_is_not_logged) {
     struct expected_loss : dead_letter_suppression {};
     lines log;
-    actor_system system("demo", {.log_sink = &log});
+    actor_system system("demo", {.tools = {.log = &log}});
     const any_ref dead = dead_reader(system);
     auto alive = system.spawn<reader>("alive");
     dead.tell(expected_loss{});
@@ -176,7 +177,7 @@ TEST(system_log, EV_2_what_is_suppressed_is_not_logged) {
 TEST(system_log, EV_2_every_unhandled_message_if_asked_for) {
     for (const bool asked : {true, false}) {
         lines log;
-        actor_system system("demo", {.log_sink = &log,
+        actor_system system("demo", {.tools = {.log = &log},
                                      .log_level = log_level::debug,
                                      .log_unhandled = asked,
                                      .dead_letters = {.max = 0}});
@@ -224,7 +225,7 @@ TEST(system_log, SV_5_every_decision_is_a_line) {
         lines log;
         actor_system system(
             "demo", {.guardian_strategy = {.decider = [](const failure_cause&) { return decided; }},
-                     .log_sink = &log});
+                     .tools = {.log = &log}});
         system.spawn<fragile>("fragile").tell(std::string("no disk"));
         ASSERT_TRUE(until([&] { return log.count() != 0; }));
         const auto first = log.all()[0];
@@ -259,7 +260,7 @@ TEST(system_log, AC_5_actors_log_with_their_path) {
         }
     };
     lines log;
-    actor_system system("demo", {.log_sink = &log});
+    actor_system system("demo", {.tools = {.log = &log}});
     system.spawn<talker>("talker").tell(7);
     ASSERT_TRUE(until([&] { return log.count() == 3; }));
     system.log().write(log_level::info, "from outside");

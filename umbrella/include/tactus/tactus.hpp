@@ -31,12 +31,15 @@
 #include <tactus/actor/coroutine_set.hpp>
 #include <tactus/actor/dead_letter_log.hpp>
 #include <tactus/actor/delay_source.hpp>
+#include <tactus/actor/device_system.hpp>
+#include <tactus/actor/dump_request.hpp>
 #include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/event_type.hpp>
 #include <tactus/actor/failure_cause.hpp>
 #include <tactus/actor/graceful_stop_source.hpp>
 #include <tactus/actor/held_message.hpp>
+#include <tactus/actor/load_samples.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/actor/offer_awaiter.hpp>
@@ -51,10 +54,12 @@
 #include <tactus/actor/spawn_protocol.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/actor/system_events.hpp>
+#include <tactus/actor/system_services.hpp>
 #include <tactus/actor/task.hpp>
 #include <tactus/actor/task_frame.hpp>
 #include <tactus/actor/text_buffer.hpp>
 #include <tactus/actor/timer_service.hpp>
+#include <tactus/actor/toolbox.hpp>
 #include <tactus/actor/topic.hpp>
 #include <tactus/actor/wait_awaiter.hpp>
 #include <tactus/base/bitmap.hpp>
@@ -62,6 +67,7 @@
 #include <tactus/base/det_hasher.hpp>
 #include <tactus/base/det_rng.hpp>
 #include <tactus/base/intrusive_list.hpp>
+#include <tactus/base/memory_plan.hpp>
 #include <tactus/base/memory_region.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/base/random_streams.hpp>
@@ -69,6 +75,7 @@
 #include <tactus/base/slab.hpp>
 #include <tactus/base/version.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/arena.hpp>
 #include <tactus/dispatch/behaviour.hpp>
 #include <tactus/dispatch/builtin_mailboxes.hpp>
 #include <tactus/dispatch/certificates.hpp>
@@ -108,6 +115,7 @@
 #include <tactus/dispatch/suspension_records.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
+#include <tactus/dispatch/task_local_slot.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/turn.hpp>
@@ -152,6 +160,7 @@
 #include <tactus/runtime/dispatcher_threads.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/heap_memory.hpp>
+#include <tactus/runtime/host_toolbox.hpp>
 #include <tactus/runtime/housekeeper.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/shutdown_phases.hpp>

@@ -79,6 +79,12 @@ std::size_t heap_used() noexcept {
     return used;
 }
 
+std::size_t static_size() noexcept {
+    return static_cast<std::size_t>(tactus_data_end - tactus_data_begin + tactus_bss_end -
+                                    tactus_bss_begin) *
+           sizeof(std::uint32_t);
+}
+
 std::size_t stack_peak() noexcept {
     const volatile std::uint32_t* word = tactus_stack_limit;
     while (word != tactus_stack_top && *word == stack_paint)

@@ -31,6 +31,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/behavior.hpp>
+#include <tactus/actor/toolbox.hpp>
 #include <tactus/dispatch/dispatch_rules.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/resolver.hpp>
@@ -127,22 +128,25 @@ public:
         std::uint32_t messages_max = 1U << 26U;  // in flight at once
         std::uint32_t timers_max = 1U << 24U;    // at once
         supervisor_strategy guardian_strategy = {};
-        std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);
+        std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);  // max(): none
         at_limit then = at_limit::detach;
         shutdown_options shutdown = {};
         // SIGTERM and SIGINT run the shutdown; the second one ends the process with 128 + n.
         bool shutdown_on_signals = false;
         world_events* events = nullptr;  // outlives the system
-        // EV-4: where lines go; outlives the system. Null: to standard error, through spdlog, which
-        // is opened by the first line.
-        tactus::log_sink* log_sink = nullptr;
+        // PT-7: what differs from other hosts: `time`, `log`, `seed`, `local`. No log: lines go
+        // to standard error, through spdlog, which is opened by the first line. Memory grows, and
+        // threads are those of the dispatchers and sleep until a deadline: `memory`, `runs` and
+        // `ticks` are for a device_system (std::invalid_argument).
+        toolbox tools = {};
         tactus::log_level log_level = tactus::log_level::info;
         bool log_unhandled = false;  // a line of the level debug for every unhandled message
         lost_letter_options dead_letters = {};
     };
 
     /// Requires: a name that fault_of_system_name finds no fault with, and a shutdown that fault_of
-    /// finds none with, and names that can be filled in (std::invalid_argument).
+    /// finds none with, names that can be filled in, and no tools that it cannot use
+    /// (std::invalid_argument).
     explicit actor_system(std::string_view name, const options& o);
     explicit actor_system(std::string_view name) : actor_system(name, options{}) {}
     ~actor_system();
@@ -180,8 +184,8 @@ public:
         return detail::ref_of<A>(any_ref(*made));
     }
 
-    /// Asks and waits: `make` gets an actor_ref<R> to reply to, and gives the message. Not within
-    /// an actor, where nothing may wait.
+    /// Asks and waits: `make` gets an actor_ref<R> to reply to, and gives the message. A timeout of
+    /// max() never comes. Not within an actor, where nothing may wait.
     template <class R, class Target, class Make>
     [[nodiscard]] std::expected<R, ask_error> ask(const Target& target, Make&& make,
                                                   std::chrono::nanoseconds timeout) {
@@ -209,7 +213,8 @@ public:
                               ? ask_error::kind::target_terminated
                               : ask_error::kind::refused);
         std::unique_lock held(place->mutex);
-        if (!place->arrived.wait_for(held, timeout, [&] { return place->reply.has_value(); }))
+        if (!detail::wait_at_most(place->arrived, held, timeout,
+                                  [&] { return place->reply.has_value(); }))
             return failed(ask_error::kind::timeout);  // a late reply is a dead letter
         unanswered.box = {};
         // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has come
@@ -254,8 +259,11 @@ public:
     /// Begins to stop everything: runs the shutdown with the reason system_terminate, or, where
     /// that is not asked for (run_by_terminate), stops the actors. Returns at once.
     void terminate() noexcept;
-    /// True when everything has ended within the time. Not within an actor.
+    /// True when everything has ended within the time; max() waits for ever. Within an actor, be it
+    /// another system's, it does not wait, and gives false at once (UP-3): see when_terminated,
+    /// on_terminated.
     bool wait(std::chrono::nanoseconds limit);
+    /// Within an actor it only terminates, and gives false.
     bool terminate_and_wait(std::chrono::nanoseconds limit) {
         terminate();
         return wait(limit);
@@ -296,6 +304,8 @@ public:
     /// Why it ended, if a failure did; empty otherwise.
     [[nodiscard]] std::string failure_text() const;
 
+    /// Those in use: what was given, and the defaults.
+    [[nodiscard]] toolbox tools() const noexcept;
     [[nodiscard]] logger& log() noexcept;
     [[nodiscard]] runtime::dispatchers& dispatchers() noexcept;
     [[nodiscard]] actor_world& world() noexcept { return *world_; }

@@ -7,8 +7,8 @@
 //     if (answer.get() == 5050)
 //
 // The reply comes to an actor made for it, which has the timeout as a timer, so that no thread
-// waits. Whatever happens, the future gets a value: a reply, or why there is none. When the system
-// ends first, that is target_terminated.
+// waits; max() is no timeout. Whatever happens, the future gets a value: a reply, or why there is
+// none. When the system ends first, that is target_terminated.
 //
 // Thread safety: any thread; within an actor too, as long as nobody there waits for it.
 #pragma once
@@ -63,7 +63,8 @@ public:
     explicit future_box(owed_answer<R> to) : to_(std::move(to)) {}
 
     void pre_start() {
-        if (!this->context().start_single_timer(1, gave_up{}, to_.timeout()))
+        if (to_.timeout() != duration::max() &&
+            !this->context().start_single_timer(1, gave_up{}, to_.timeout()))
             end(ask_error::kind::no_room);
     }
     void on(R&& reply) {

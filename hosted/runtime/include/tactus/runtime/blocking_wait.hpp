@@ -13,6 +13,17 @@
 
 namespace tactus::inline v0::detail {
 
+/// As wait_for, also for a time whose end no clock can say, as that of max(): it never comes.
+template <class Condition>
+bool wait_at_most(std::condition_variable& changed, std::unique_lock<std::mutex>& held,
+                  std::chrono::nanoseconds limit, Condition&& condition) {
+    using steady = std::chrono::steady_clock;
+    if (limit < steady::time_point::max() - steady::now())
+        return changed.wait_for(held, limit, std::forward<Condition>(condition));
+    changed.wait(held, std::forward<Condition>(condition));
+    return true;
+}
+
 class thread_waker final : public waker {
 public:
     void wake() noexcept override {
@@ -27,7 +38,7 @@ public:
     /// True: it was woken within the time.
     bool wait(std::chrono::nanoseconds limit) {
         std::unique_lock held(place_->mutex);
-        return place_->changed.wait_for(held, limit, [this] { return place_->woken; });
+        return wait_at_most(place_->changed, held, limit, [this] { return place_->woken; });
     }
     void wait() {
         std::unique_lock held(place_->mutex);

@@ -103,13 +103,14 @@ public:
         return any_ref(world().child_named(turn_, name));
     }
 
-    /// Calls visit(any_ref) for each, in the order they were spawned.
+    /// Calls visit(any_ref) for each, in the order they were spawned; of one that has just ended it
+    /// is the reference it had.
     template <class Visit>
     void for_each_child(Visit&& visit) const {
         registry& slots = turn_.system().slots();
         children_of all(slots, cell::of(turn_.place()));
         while (slot* child = all.next())
-            visit(any_ref(slots.index_of(*child)));
+            visit(any_ref(life_of(slots, *child)));
     }
 
     /// SV-3: this actor has failed, when the message is handled: as if it had returned `why`.

@@ -23,10 +23,12 @@
 #include <tactus/actor/actor_place.hpp>
 #include <tactus/actor/cell.hpp>
 #include <tactus/actor/cell_extras.hpp>
+#include <tactus/actor/dump_request.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
 #include <tactus/actor/scheduled_message.hpp>
+#include <tactus/actor/system_services.hpp>
 #include <tactus/dispatch/dump.hpp>
 
 namespace tactus::inline v0 {
@@ -100,10 +102,20 @@ public:
         timer_service* timers = nullptr;             // null: actors have no timers
         logger* log = nullptr;                       // null: actors have no log
         bool places = false;                         // events are asked where actors run
+        const system_services* services = nullptr;   // of the system guardian; null: none
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
     actor_world& operator=(const actor_world&) = delete;
+
+    /// PT-7: what `memory` is asked for by the world itself: the guardians' names, and what they
+    /// keep when children fail or end.
+    [[nodiscard]] static constexpr memory_plan plan() noexcept {
+        return memory_plan()
+            .plus(name_table::plan(user_name.size()))
+            .plus(name_table::plan(system_name.size()))
+            .objects<cell_extras>(3);
+    }
 
     /// Spawns the guardians. Requires: the kernel was made with this as its events and its `above`.
     void begin(actor_scheduler& kernel) noexcept;
@@ -178,6 +190,10 @@ public:
         return mailbox_index::make(root_.system_number(), mailbox_index::slot_mask, 1);
     }
     [[nodiscard]] mailbox_index user_guardian() const noexcept { return user_; }
+    /// OH-5: answers dump_request, in a world with all_services; see dump_request.hpp.
+    [[nodiscard]] actor_ref<dump_request> system_guardian() const noexcept {
+        return actor_ref<dump_request>(any_ref(system_));
+    }
     [[nodiscard]] const supervisor_strategy& guardian_strategy() const noexcept {
         return guardian_strategy_;
     }
@@ -284,6 +300,9 @@ private:
     friend class schedule_handle;
     friend class scheduled_message;
 
+    static constexpr std::string_view user_name = "user";
+    static constexpr std::string_view system_name = "system";
+
     /// The path begins at our root, and that is taken off. False: it does not.
     [[nodiscard]] bool enter_root(std::string_view& path) const noexcept;
     [[nodiscard]] mailbox_index child_of(mailbox_index parent, std::string_view name) noexcept;
@@ -330,6 +349,24 @@ private:
         [[nodiscard]] mailbox_index index() const noexcept;
     };
 
+    /// L1: over what is done with the children of a guardian, below which any thread spawns.
+    class family_lock {
+    public:
+        family_lock(actor_world& of, const cell& parent) noexcept
+            : mutex_(parent.is(cell::is_guardian) ? &of.guardians_ : nullptr) {
+            if (mutex_ != nullptr)
+                mutex_->lock();
+        }
+        ~family_lock() {
+            if (mutex_ != nullptr)
+                mutex_->unlock();
+        }
+        family_lock(const family_lock&) = delete;
+        family_lock& operator=(const family_lock&) = delete;
+
+    private:
+        port::mutex* mutex_;
+    };
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_below(
         mailbox_index guardian, const spawn_request& wanted) noexcept;
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_under(
@@ -348,6 +385,13 @@ private:
 
     // Life.
     [[nodiscard]] handled create(const self& s, failure_kind as) noexcept;
+    /// What user code came to, if context().fail in it counts as if it had returned that: where it
+    /// is not a message that was handled.
+    [[nodiscard]] static handled with_told(cell& c, handled result) noexcept;
+    /// Its failure is told, and the cause of the failure being dealt with stays.
+    template <class Hook>
+    void run_hook(const self& s, const char* name, Hook&& hook) noexcept;
+    void run_post_stop(const self& s) noexcept;
     void destroy_instance(const self& s) noexcept;
     void forget_functions(cell& c) noexcept;
     static void destroy_coroutines(cell& c) noexcept;
@@ -356,6 +400,13 @@ private:
     void fail_beside(turn& t, const failure& why) noexcept;
     [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;
     [[nodiscard]] handled look_at_reports(turn& t, const self& s) noexcept;
+    /// PK-SYS-7: failures of children wait while it is held back itself; PK-SYS-8: and are decided
+    /// afterwards, in their order.
+    [[nodiscard]] static bool is_held_back(const self& s) noexcept;
+    [[nodiscard]] bool let_wait(const self& s, slot& child) noexcept;
+    [[nodiscard]] handled decide_waiting(turn& t, const self& s) noexcept;
+    /// It is restarted anyway.
+    void forget_failure(const self& s, slot& child) noexcept;
     void child_ended(turn& t, const self& s, slot& child) noexcept;
     [[nodiscard]] handled child_failed(turn& t, const self& s, slot& child) noexcept;
     [[nodiscard]] handled decide(const self& s, mailbox_index child, const failure_cause& why,
@@ -437,6 +488,7 @@ private:
     timer_service* timers_;
     logger* log_;
     bool places_;
+    const system_services* services_;
     actor_scheduler* kernel_ = nullptr;
     effect_recorder* recorder_ = nullptr;
     name_table names_;

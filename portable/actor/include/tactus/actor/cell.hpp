@@ -14,6 +14,7 @@
 //   backs off       its restart is to wait, or not: a level                        its parent
 //
 // A child reports by linking itself to its parent (reports_), at most once until the parent looked.
+// Who is the first in the list tells the parent: until it has, the parent does not look.
 // An ended child's slot stays until its parent has looked: the parent gives it back.
 //
 // Phases; only the actor's own turn changes them:
@@ -82,9 +83,10 @@ public:
         is_named = 1U << 18U,
         awaits = 1U << 19U,        // its own: user messages wait for a coroutine
         had_instance = 1U << 23U,  // its own: destroyed already, for a restart that waits
+        is_odd_life = 1U << 24U,   // constant: of its generation, see life_of
     };
     static constexpr unsigned wait_shift = 20;  // see waits_for: three bits
-    static constexpr unsigned phase_shift = 24;
+    static constexpr unsigned phase_shift = 25;
 
     cell(mailbox_index parent, std::uint32_t bits) noexcept : flags_(bits) {
         kind = system_kind::supervise;
@@ -183,6 +185,11 @@ private:
     registry& slots_;
     cell::link next_;
 };
+
+/// The index of the life a cell is of. A slot's generation is raised when its mailbox closes, which
+/// is before its parent has looked: index_of may name the slot's next life by then. One bit says
+/// which of the two it is.
+[[nodiscard]] mailbox_index life_of(const registry& slots, slot& place) noexcept;
 
 /// The list of children, L1.
 void link_child(registry& slots, cell& parent, slot& child) noexcept;

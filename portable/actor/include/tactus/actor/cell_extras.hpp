@@ -99,10 +99,11 @@ private:
     slot& child_;
 };
 
-/// How often a child was restarted.
+/// How often a child was restarted, and whether it waits for that.
 struct child_record {
     child_record* next = nullptr;
     cell::link child = cell::no_cell;
+    std::uint32_t failed_at = 0;  // its failure waits to be decided: which it was; 0: none does
     restart_count restarts;
     delayed_restart* later = nullptr;  // null: it was restarted at once, always
 };
@@ -124,10 +125,33 @@ struct idle_watch {
     instant active_at;  // when the last message came that counts
 };
 
+/// Why an actor failed, for its parent. A failure may come before the parent has looked at the last
+/// one (a sibling's has restarted it meanwhile): the parent learns the latest, and each once.
+class reported_cause {
+public:
+    reported_cause() = default;
+    reported_cause(const reported_cause&) = delete;
+    reported_cause& operator=(const reported_cause&) = delete;
+    ~reported_cause() { (void)take(); }
+
+    /// By the actor, before it reports.
+    void put(cause_ref why) noexcept {
+        (void)cause_ref::take(latest_.exchange(why.release(), given.release()));
+    }
+    /// By its parent. Names nothing: it was taken before.
+    [[nodiscard]] cause_ref take() noexcept {
+        return cause_ref::take(latest_.exchange(nullptr, given.acquire()));
+    }
+
+private:
+    // "cause-given": the actor has made it -> its parent reads it.
+    static constexpr port::edge given{"cause-given"};
+    port::atomic<void*> latest_{nullptr};
+};
+
 struct cell_extras {
     cell_coroutines* coroutines = nullptr;
-    // Why it failed, for its parent: written before it reports, and taken by the parent.
-    cause_ref reported;
+    reported_cause reported;
     // Of the failure being dealt with.
     cause_ref cause;
     mailbox_index perpetrator;           // the child whose failure it is; names nothing: its own
@@ -135,6 +159,8 @@ struct cell_extras {
     mailbox_index failed_sender;         // whose message it was, for hooks
     // Family.
     child_record* children = nullptr;
+    std::uint32_t failures_waiting = 0;  // of children, see child_record
+    std::uint32_t failures_seen = 0;     // counts those that waited
     std::uint32_t ending_children = 0;  // stop was ordered, and they are not gone
     // Stash, the oldest first; timers; receive timeout.
     envelope_list stash;

@@ -80,6 +80,15 @@ public:
     bool unsubscribe(mailbox_index who) noexcept;
     /// `who` has ended. As unsubscribe, for the system, which asks knows() first.
     void forget(mailbox_index who) noexcept { (void)unsubscribe(who); }
+    /// Somebody would be told such an event: worth making one that costs something.
+    [[nodiscard]] bool is_wanted(const event_type& type) const noexcept;
+    /// Who is told of every subscription, afterwards and without the lock; null: nobody. Before the
+    /// first.
+    struct watcher {
+        void (*subscribed)(void* context, const event_type& channel) noexcept = nullptr;
+        void* context = nullptr;
+    };
+    void set_watcher(const watcher& w) noexcept { watcher_ = w; }
     /// It has a subscription.
     [[nodiscard]] bool knows(mailbox_index who) const noexcept;
 
@@ -125,6 +134,7 @@ private:
     static constexpr std::size_t batch_size = 16;
     static constexpr std::uint32_t first_capacity = 4;
 
+    [[nodiscard]] changed add(mailbox_index who, const event_type& channel) noexcept;
     [[nodiscard]] static bool is_below(const event_type& a, const event_type& b) noexcept;
     [[nodiscard]] range find(mailbox_index who) const noexcept;
     /// Of the subscription to `channel`: `part`, or something above that.
@@ -139,6 +149,7 @@ private:
     std::uint32_t remove(range of, Goes&& goes) noexcept;
 
     memory_source& memory_;
+    watcher watcher_;
     mutable port::mutex mutex_;
     // Under the mutex; the count is read without.
     entry* entries_ = nullptr;

@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include <tactus/base/memory_plan.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/port/port.hpp>
@@ -25,6 +26,11 @@ public:
     ~name_table();
     name_table(const name_table&) = delete;
     name_table& operator=(const name_table&) = delete;
+
+    /// What a name of that size takes.
+    [[nodiscard]] static constexpr memory_plan plan(std::size_t name_size) noexcept {
+        return memory_plan().block(sizeof(entry) + name_size, alignof(entry));
+    }
 
     enum class taken : std::uint8_t { done, duplicate, no_memory };
     /// Keeps the name for a child that is about to be spawned.

@@ -71,7 +71,8 @@ public:
         std::uint32_t fresh_capacity = 256;
         std::uint32_t queue_capacity = 64;
         std::uint32_t keyed_capacity = 16;
-        lane_mode mode = lane_mode::standard;  // of the first dispatcher (DT-3)
+        std::uint32_t suspension_capacity = 8;  // where it starts; a power of two
+        lane_mode mode = lane_mode::standard;   // of the first dispatcher (DT-3)
         bool certify_schedule = false;
         governor* advice = nullptr;
         load_probe* load = nullptr;
@@ -83,6 +84,26 @@ public:
         spawn_middleware* on_spawn = nullptr;
         class tracer* trace = nullptr;
     };
+
+    /// PT-7: what `memory` is asked for when a system with these options is built; slots and
+    /// envelopes have regions of their own.
+    [[nodiscard]] static constexpr memory_plan plan(const options& o) noexcept {
+        worker_lanes::options lanes{.ring_capacity = o.ring_capacity,
+                                    .fresh_capacity = o.fresh_capacity,
+                                    .later_capacity = dispatcher::later_capacity(o.worker_count),
+                                    .keyed_capacity = o.keyed_capacity};
+        memory_plan p;
+        p.plus(suspension_records::plan(o.suspension_capacity))
+            .plus(lane_set::plan(o.queue_capacity, o.keyed_capacity))
+            .array<worker_lanes*>(o.worker_count)
+            .array<worker*>(o.worker_count)
+            .objects<worker>(o.worker_count);
+        for (std::uint32_t i = 0; i < o.worker_count; ++i)
+            p.plus(worker_lanes::plan(lanes));
+        if (o.worker_count > 1 || o.visited)
+            p.objects<worker_lanes>().plus(worker_lanes::plan(dispatcher::visitor_lanes(lanes)));
+        return p;
+    }
 
     /// Requires: memory for what the options say (numbered checks), and a free system number.
     explicit actor_scheduler(const options& o) noexcept;

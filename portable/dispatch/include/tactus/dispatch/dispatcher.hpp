@@ -67,6 +67,19 @@ public:
         std::uint32_t keyed_capacity = 16;
         lane_mode mode = lane_mode::standard;
     };
+    /// Of a worker's lanes: where there are others to leave something to.
+    [[nodiscard]] static constexpr std::uint32_t later_capacity(std::uint32_t workers) noexcept {
+        return workers > 1 ? 1'024 : 1;
+    }
+    /// CO-1: lanes that keep nothing, so the smallest there are.
+    [[nodiscard]] static constexpr worker_lanes::options visitor_lanes(
+        worker_lanes::options o) noexcept {
+        o.ring_capacity = 1;
+        o.fresh_capacity = 1;
+        o.later_capacity = 1;
+        o.keyed_capacity = 1;
+        return o;
+    }
 
     dispatcher(actor_scheduler& system, const options& o) noexcept;
     ~dispatcher();
@@ -133,6 +146,11 @@ public:
     [[nodiscard]] std::uint32_t parked() const noexcept {
         return parked_.load(std::memory_order_relaxed);
     }
+    /// Submissions that were given up, since it was made.
+    void note_rejected() noexcept { rejected_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t rejected() const noexcept {
+        return rejected_.load(std::memory_order_relaxed);
+    }
 
 private:
     TACTUS_CHECK_MODULE("dispatcher");
@@ -158,6 +176,7 @@ private:
     port::atomic<std::uint32_t> inhabitants_{0};
     port::atomic<std::uint32_t> owner_{0};  // pinned: slot number + 1
     port::atomic<std::uint32_t> parked_{0};
+    port::atomic<std::uint32_t> rejected_{0};
 };
 
 }  // namespace tactus::inline v0

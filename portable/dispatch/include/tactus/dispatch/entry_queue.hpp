@@ -7,10 +7,12 @@
 // mailbox counts, so when it is full and cannot grow, dropping stale ones makes room.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include <tactus/base/check.hpp>
+#include <tactus/base/memory_plan.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/lane.hpp>
 
@@ -24,6 +26,11 @@ public:
     ~entry_queue();
     entry_queue(const entry_queue&) = delete;
     entry_queue& operator=(const entry_queue&) = delete;
+
+    /// What it takes when it is built.
+    [[nodiscard]] static constexpr memory_plan plan(std::uint32_t capacity) noexcept {
+        return memory_plan().array<lane_entry>(std::bit_ceil(capacity));
+    }
 
     [[nodiscard]] std::uint32_t size() const noexcept { return tail_ - head_; }
     [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }

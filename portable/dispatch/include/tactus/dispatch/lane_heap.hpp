@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <tactus/base/check.hpp>
+#include <tactus/base/memory_plan.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/lane.hpp>
 
@@ -39,6 +40,11 @@ public:
     ~lane_heap();
     lane_heap(const lane_heap&) = delete;
     lane_heap& operator=(const lane_heap&) = delete;
+
+    /// What it takes when it is built.
+    [[nodiscard]] static constexpr memory_plan plan(std::uint32_t capacity) noexcept {
+        return memory_plan().array<keyed_entry>(capacity);
+    }
 
     [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }

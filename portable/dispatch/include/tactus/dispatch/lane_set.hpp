@@ -40,6 +40,16 @@ public:
         bool keyed_only = false;
     };
     explicit lane_set(const options& o) noexcept;
+    /// What it takes when it is built.
+    [[nodiscard]] static constexpr memory_plan plan(std::uint32_t queue_capacity,
+                                                    std::uint32_t heap_capacity) noexcept {
+        memory_plan p;
+        for (int i = 0; i < 2; ++i)
+            p.plus(entry_queue::plan(queue_capacity));
+        for (int i = 0; i < 3; ++i)
+            p.plus(lane_heap::plan(heap_capacity));
+        return p;
+    }
 
     void push(lane_entry e, const lane_place& place) noexcept;
 

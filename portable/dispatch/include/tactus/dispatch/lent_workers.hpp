@@ -81,6 +81,10 @@ public:
     ~lent_workers();
     lent_workers(const lent_workers&) = delete;
     lent_workers& operator=(const lent_workers&) = delete;
+    /// What it takes when it is built.
+    [[nodiscard]] static constexpr memory_plan plan(std::uint32_t workers) noexcept {
+        return memory_plan().array<lent>(workers);
+    }
 
     /// Something waits, and workers are parked: retry() is due some time.
     [[nodiscard]] bool needs_retry() const noexcept {

@@ -24,6 +24,7 @@
 #include <cstdint>
 
 #include <tactus/base/check.hpp>
+#include <tactus/base/memory_plan.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
@@ -53,6 +54,11 @@ public:
     ~suspension_records();
     suspension_records(const suspension_records&) = delete;
     suspension_records& operator=(const suspension_records&) = delete;
+
+    /// What it takes when it is built.
+    [[nodiscard]] static constexpr memory_plan plan(std::uint32_t capacity) noexcept {
+        return memory_plan().block(capacity * bytes_each, alignof(node));
+    }
 
     /// Where it is kept; none when there is no memory.
     [[nodiscard]] std::uint32_t add(const suspension_record& r) noexcept;

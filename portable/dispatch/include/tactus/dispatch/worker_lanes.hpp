@@ -78,6 +78,16 @@ public:
     ~worker_lanes();
     worker_lanes(const worker_lanes&) = delete;
     worker_lanes& operator=(const worker_lanes&) = delete;
+    /// What it takes when it is built.
+    [[nodiscard]] static constexpr memory_plan plan(const options& o) noexcept {
+        return memory_plan()
+            .array<run_ring::cell>(o.ring_capacity)
+            .array<run_ring::cell>(o.ring_capacity)
+            .array<lane_entry>(o.fresh_capacity)
+            .array<lane_entry>(o.later_capacity)
+            .plus(lane_set::plan(1, o.keyed_capacity))
+            .plus(lane_set::plan(o.pinned_capacity, o.pinned_capacity));
+    }
 
     [[nodiscard]] const fairness_certificate& certificate() const noexcept { return certificate_; }
     [[nodiscard]] const schedule_certificate& schedule() const noexcept { return schedule_; }

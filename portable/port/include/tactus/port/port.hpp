@@ -38,6 +38,9 @@
 //     fold advances to the reading and returns by how much. Requires: it is called at least once
 //     per wrap of the word (49 days at 1 kHz on 32 bits).
 //
+//   inline constexpr bool has_interrupts;
+//     Interrupt handlers run portable code, on the stack of what they interrupt.
+//
 //   class critical_section;
 //     RAII: no interrupt handler runs on this core while it lives; nests. On the host, where no
 //     handler shares data with portable code, it does nothing.

@@ -22,6 +22,9 @@ void heap_close() noexcept;
 /// Bytes handed out.
 [[nodiscard]] std::size_t heap_used() noexcept;
 
+/// Bytes of data, initialised and zeroed: what is taken of the RAM before anything runs, beside the
+/// heap's region.
+[[nodiscard]] std::size_t static_size() noexcept;
 /// The most bytes of stack in use at any time since start-up.
 [[nodiscard]] std::size_t stack_peak() noexcept;
 /// Bytes there are for the stack: all that is left of the RAM.

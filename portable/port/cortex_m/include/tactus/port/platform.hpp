@@ -20,6 +20,8 @@
 
 namespace tactus::inline v0::port {
 
+inline constexpr bool has_interrupts = true;
+
 /// Masks interrupts while it lives and then restores what was before, so sections nest.
 class critical_section {
 public:

@@ -6,6 +6,8 @@
 
 namespace tactus::inline v0::port {
 
+inline constexpr bool has_interrupts = false;
+
 class critical_section {
 public:
     // Written out, or a section that only lives would be warned about as unused.

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Putting the parts of a device system into one array, running them, and taking them apart.
+#include <tactus/actor/device_system.hpp>
+
+#include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/text_buffer.hpp>
+
+#include <memory>
+#include <new>
+
+namespace tactus::inline v0 {
+
+const char* name_of(device_error::kind what) noexcept {
+    static constexpr const char* names[device_error_count] = {
+        "arena_too_small", "no_clock", "name_invalid", "resolution_invalid", "capacity_invalid"};
+    return names[static_cast<std::size_t>(what)];
+}
+const char* text_of(device_error::kind what) noexcept {
+    static constexpr const char* texts[device_error_count] = {
+        "the array is smaller than what required_bytes says for the config",
+        "a system needs a clock",
+        "a system's name begins with a letter or digit, then those, '-' and '_'",
+        "the resolution of timers is positive, and at most a second",
+        "there is room for at least one actor and one message, and at most 65,534 timers"};
+    return texts[static_cast<std::size_t>(what)];
+}
+
+// ---- building
+
+std::expected<device_system, device_error> device_system::create(std::string_view name,
+                                                                 const toolbox& tools,
+                                                                 const device_config& c) noexcept {
+    using kind = device_error::kind;
+    if (fault_of_system_name(name))
+        return std::unexpected(device_error{kind::name_invalid});
+    if (tools.time == nullptr)
+        return std::unexpected(device_error{kind::no_clock});
+    if (c.resolution <= duration::zero() || c.resolution > duration::from_s(1))
+        return std::unexpected(device_error{kind::resolution_invalid});
+    if (c.actors_max == 0 || c.messages_max == 0 ||
+        c.timers_max > small_timer_wheel::timers_limit || c.overflow_max > c.timers_max)
+        return std::unexpected(device_error{kind::capacity_invalid});
+    const std::size_t needed = required_bytes(c);
+    if (tools.memory.size() < needed)
+        return std::unexpected(device_error{kind::arena_too_small, needed, tools.memory.size()});
+    void* at = tools.memory.data();
+    std::size_t left = tools.memory.size();
+    at = std::align(alignof(parts), sizeof(parts), at, left);
+    TACTUS_CHECK(1, at != nullptr);
+    auto* const rest = static_cast<std::byte*>(at) + sizeof(parts);
+    return device_system(::new (at) parts(name, tools, c, {rest, left - sizeof(parts)}));
+}
+
+std::span<std::byte> device_system::parts::take(std::size_t size, std::size_t alignment) noexcept {
+    void* block = memory.allocate(size, alignment);
+    TACTUS_CHECK(2, block != nullptr);  // required_bytes has forgotten something
+    return {static_cast<std::byte*>(block), size};
+}
+
+device_system::timing* device_system::parts::make_timing(const device_config& c) noexcept {
+    if (c.timers_max == 0)
+        return nullptr;
+    const auto nodes = take(small_timer_wheel::node_bytes(c.timers_max), fixed_memory::alignment);
+    const auto overflow =
+        take(small_timer_wheel::overflow_bytes(c.overflow_max), fixed_memory::alignment);
+    const auto place = take(sizeof(timing), alignof(timing));
+    return ::new (place.data()) timing(c, *tools.time, nodes, overflow);
+}
+
+actor_scheduler::options device_system::parts::filled(const device_config& c) noexcept {
+    actor_scheduler::options o = kernel_options(c);
+    o.memory = &memory;
+    o.slot_memory = &slots;
+    o.envelope_memory = &envelopes;
+    o.large_payloads = &memory;
+    o.time = tools.time;
+    o.timers = timers != nullptr ? &timers->service : nullptr;
+    o.seed = tools.seed;
+    o.events = &world;
+    o.above = &world;
+    return o;
+}
+
+device_system::parts::parts(std::string_view name, const toolbox& t, const device_config& c,
+                            std::span<std::byte> rest) noexcept
+    : tools(t),
+      also(c.events),
+      memory(rest),
+      log({.sink = t.log, .time = t.time, .level = c.log_level}),
+      timers(make_timing(c)),
+      slots(take(slots_of(c) * sizeof(slot), region_alignment(alignof(slot)))),
+      envelopes(take((envelopes_of(c) + reserve_for_system) * sizeof(envelope),
+                     region_alignment(alignof(envelope)))),
+      world({.memory = &memory,
+             .events = this,
+             .name = name,
+             .guardian_strategy = c.guardian_strategy,
+             .timers = timers != nullptr ? &timers->service : nullptr,
+             .log = &log,
+             .services = c.services}),
+      kernel(filled(c)) {
+    if (t.runs != nullptr)
+        lent.emplace(kernel, *kernel.dispatcher_at(0), *t.runs,
+                     lent_workers::options{.memory = &memory});
+    else
+        loop.emplace(kernel);
+    if (t.ticks != nullptr)
+        ticks.emplace(t.ticks->acquire());
+    world.begin(kernel);
+}
+
+device_system::~device_system() {
+    if (parts_ == nullptr)
+        return;
+    parts& p = *parts_;
+    p.world.terminate();
+    if (p.lent) {
+        while (!p.lent->stop())
+            port::yield();
+        p.lent.reset();
+        p.loop.emplace(p.kernel);
+    }
+    p.loop->shut_down(end_runs_max);
+    p.world.sweep();
+    p.~parts();
+}
+
+// ---- what happens
+
+void device_system::parts::supervised(const decision& d) noexcept {
+    if (also != nullptr)
+        also->supervised(d);
+}
+void device_system::parts::hook_failed(any_ref who, const char* hook,
+                                       const failure_cause& why) noexcept {
+    if (also != nullptr)
+        also->hook_failed(who, hook, why);
+}
+void device_system::parts::unhandled(any_ref who, envelope& message) noexcept {
+    if (also != nullptr)
+        also->unhandled(who, message);
+}
+void device_system::parts::dead_letter(any_ref to, envelope& message,
+                                       dead_letter_cause cause) noexcept {
+    if (also != nullptr)
+        also->dead_letter(to, message, cause);
+}
+void device_system::parts::message_lost(any_ref to, const message_type& type,
+                                        dead_letter_cause cause) noexcept {
+    if (also != nullptr)
+        also->message_lost(to, type, cause);
+}
+void device_system::parts::guardian_failed(const failure_cause& why) noexcept {
+    const std::string_view text = why.text();
+    {
+        const port::lock_guard held(failing);
+        if (failure_size == 0)
+            failure_size = text.copy(failure, sizeof failure);
+    }
+    log.write(log_level::error, text);
+    if (also != nullptr)
+        also->guardian_failed(why);
+}
+void device_system::parts::world_ended() noexcept {
+    ended.store(1, std::memory_order_relaxed);
+    if (also != nullptr)
+        also->world_ended();
+}
+
+// ---- running
+
+bool device_system::run_once() noexcept {
+    return parts_->loop && parts_->loop->run_once();
+}
+std::size_t device_system::run_until_idle(std::size_t max) noexcept {
+    return parts_->loop ? parts_->loop->run_until_idle(max) : 0;
+}
+
+// A tick that came since the last look ends the sleep at once: it cannot come in between.
+void device_system::parts::sleep_for_tick() noexcept {
+    const port::critical_section section;
+    if (ticks->pending() == 0)
+        (void)port::wait_on(bell, 0, 1'000'000);  // a tick of a thread wakes nobody
+}
+
+void device_system::run() noexcept {
+    parts& p = *parts_;
+    const bool by_hand = p.tools.time->kind() == clock_kind::deterministic;
+    if (!p.ticks && !by_hand && p.loop) {
+        worker& w = p.kernel.worker_at(0);
+        const worker::binding bound(w);
+        p.kernel.run_until(w, p.ended);
+        return;
+    }
+    while (!has_ended()) {
+        if (p.ticks)
+            (void)p.ticks->try_pull();
+        if (p.lent)
+            p.kernel.order().made_work();  // its worker looks at the time
+        (void)run_until_idle();
+        if (has_ended() || by_hand)
+            return;
+        if (p.ticks)
+            p.sleep_for_tick();
+        else
+            (void)port::wait_on(p.bell, 0, 1'000'000);
+    }
+}
+
+// ---- parts
+
+bool device_system::has_ended() const noexcept {
+    return parts_->ended.load(std::memory_order_relaxed) != 0;
+}
+std::string_view device_system::failure_text() const noexcept {
+    const port::lock_guard held(parts_->failing);
+    return {parts_->failure, parts_->failure_size};
+}
+tick_status device_system::ticks() const noexcept {
+    return parts_->ticks ? parts_->ticks->status() : tick_status{};
+}
+std::string_view device_system::name() const noexcept {
+    return parts_->world.name();
+}
+logger& device_system::log() noexcept {
+    return parts_->log;
+}
+tactus::arena& device_system::memory() noexcept {
+    return parts_->memory;
+}
+const toolbox& device_system::tools() const noexcept {
+    return parts_->tools;
+}
+actor_world& device_system::world() noexcept {
+    return parts_->world;
+}
+
+}  // namespace tactus::inline v0
