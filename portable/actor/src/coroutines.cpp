@@ -68,9 +68,11 @@ void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end h
     auto& own = static_cast<cell_coroutines&>(of);
     actor_scheduler& kernel = *own.world.kernel_;
     auto& message = *static_cast<envelope*>(what);
-    // PK-SUP-2: as any other handler's.
-    if (how != coroutine_end::failed ||
-        !own.world.keeps_failed_message(*turn::current(), own.c, message))
+    // PK-SUP-2, C-PAT-6: as any other handler's.
+    const bool failed = how == coroutine_end::failed;
+    if (failed && !own.c.is(cell::failed))
+        own.c.extras()->failed_sender = message.sender.read();
+    if (!failed || !own.world.keeps_failed_message(*turn::current(), own.c, message))
         kernel.dispose_kept(message);
     if (own.c.is(cell::awaits) && of.ended_waited() && --own.awaited == 0) {
         own.c.clear(cell::awaits);

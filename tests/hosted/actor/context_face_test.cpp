@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: what a context has for who does not want to look at errors: spawn; and suspend (AC-5, CO-6).
+// Goal: what a context has for who does not look at errors: spawn; and suspend (AC-5, CO-6).
 #include <tactus/actor/actor.hpp>
 
 #include <gtest/gtest.h>

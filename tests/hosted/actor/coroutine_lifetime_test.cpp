@@ -171,6 +171,8 @@ public:
             const bool passed = co_await context().delay(ms(3));
             journal().add(passed ? v : -1);
         }
+        if (v == 6)
+            co_await fail_with({"six"});
         throw std::runtime_error("no");
     }
     void pre_restart(const failure_cause&, failed_message m) {
@@ -194,6 +196,10 @@ TEST(coroutine_lifetime, AC_6_pre_restart_gets_the_message_of_a_coroutine) {
     rig.run();
     rig.pass(5);
     EXPECT_TRUE(journal().is({5, 105, 1}));
+    from.tell(6);
+    rig.run();
+    rig.pass(5);
+    EXPECT_TRUE(journal().is({6, 106, 1}));
     rig.end();
 }
 

@@ -230,18 +230,6 @@ struct actor_table {
 
     static handled receive(turn& t, void* place, envelope& e) noexcept {
         cell& c = cell::at(place);
-        if constexpr (!wants_message) {
-            return receive_one(t, c, e);
-        } else {
-            // What comes behind it in the same run handles no message, or its own (ST-1).
-            envelope* const outer = t.current_message();
-            t.set_current_message(&e);
-            const handled result = receive_one(t, c, e);
-            t.set_current_message(outer);
-            return result;
-        }
-    }
-    static handled receive_one(turn& t, cell& c, envelope& e) noexcept {
         if (c.is(cell::special)) [[unlikely]] {
             actor_world::of(t.system()).note_activity(t, c, e);
             if (instance_function* as = c.extras()->becomes; as != nullptr)
@@ -260,6 +248,15 @@ struct actor_table {
         }
         if (!result.is_ok() && !t.keeps()) [[unlikely]]
             actor_world::of(t.system()).note_failed_message(t, c, e);
+        return result;
+    }
+    /// The same, for who may ask for the message: what comes behind it in the same run handles
+    /// none, or its own (ST-1).
+    static handled receive_noted(turn& t, void* place, envelope& e) noexcept {
+        envelope* const outer = t.current_message();
+        t.set_current_message(&e);
+        const handled result = receive(t, place, e);
+        t.set_current_message(outer);
         return result;
     }
     /// It has become something else.
@@ -319,7 +316,7 @@ struct actor_table {
 
     static constexpr actor_type make() noexcept {
         actor_type t{};
-        t.receive = &receive;
+        t.receive = wants_message ? &receive_noted : &receive;
         t.receive_system = &actor_world::receive_system;
         t.destroy = &actor_world::destroy;
         t.start = &actor_world::start;
