@@ -19,8 +19,8 @@ using tactus_test::strings;
 using tactus_test::words;
 using tactus_test::world_rig;
 
-// SV-2, PK-SYS-7, PK-INV-4: two children fail before their parent looks, and it escalates both: each
-// is resumed.
+// SV-2, PK-SYS-7, PK-INV-4: two children fail before their parent looks, and it escalates both:
+// each is resumed.
 TEST(waiting_failures, PK_SYS_7_two_children_escalate_in_one_look) {
     strings top, middle, one, two;
     puppet_ref children[2];
