@@ -63,10 +63,10 @@ struct noted_world final : tactus::world_events {
     std::uint32_t dead_letters = 0;
     int dead_numbers[16] = {};  // of those that are numbers
     void (*on_dead_letter)(tactus::envelope& message) noexcept = nullptr;
-    std::uint32_t pressures = 0;
-    std::uint32_t exhaustions = 0;
-    std::uint32_t deadlines = 0;
-    std::uint32_t user_code_failures = 0;
+    std::uint8_t pressures = 0;
+    std::uint8_t exhaustions = 0;
+    std::uint8_t deadlines = 0;
+    std::uint8_t user_code_failures = 0;
     std::uint32_t guardian_failures = 0;
     std::uint32_t ended = 0;
 };
@@ -162,7 +162,7 @@ public:
     std::size_t stays = 0;  // blocks that live as long as the world: what the event stream has
 
 private:
-    static constexpr std::size_t heap_size = board::roomy ? 512 * 1024 : 2'528;
+    static constexpr std::size_t heap_size = board::roomy ? 512 * 1024 : 2'464;
     [[nodiscard]] static std::byte* heap() noexcept {
         alignas(16) static std::byte bytes[heap_size];
         return bytes;

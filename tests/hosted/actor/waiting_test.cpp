@@ -88,7 +88,7 @@ TEST(waiting, AS_1_for_ever) {
 
 // EV-3: the same of limits of a shutdown: no limit, and not none of the time.
 TEST(waiting, EV_3_a_shutdown_without_limits) {
-    std::atomic<bool> stopped{false};
+    std::atomic<bool> has_stopped{false};
     std::atomic<bool> done{false};
     class last_words : public actor<int> {
     public:
@@ -108,7 +108,7 @@ TEST(waiting, EV_3_a_shutdown_without_limits) {
         o.shutdown.default_timeout = for_ever;
         o.shutdown.limit = for_ever;
         actor_system system("demo", o);
-        (void)system.spawn<last_words>("a", &stopped);
+        (void)system.spawn<last_words>("a", &has_stopped);
         (void)system.shutdown().add_task("before-service-unbind", "slow",
                                          [&](const shutdown_done& over) {
                                              std::this_thread::sleep_for(20ms);
@@ -117,5 +117,5 @@ TEST(waiting, EV_3_a_shutdown_without_limits) {
                                          });
     }
     EXPECT_TRUE(done);
-    EXPECT_TRUE(stopped);
+    EXPECT_TRUE(has_stopped);
 }

@@ -67,8 +67,8 @@ public:
 
 protected:
     void note(std::int32_t what) const { journal().add(life_ * 10 + what); }
-    void fail_at(where here) {
-        if (plan.fails == here && plan.failing_lives > 0) {
+    void fail_at(where hook) {
+        if (plan.fails == hook && plan.failing_lives > 0) {
             --plan.failing_lives;
             context().fail(failure(77, "here"));
         }
@@ -102,19 +102,20 @@ void begin(where fails, std::int32_t failing_lives, directive then = directive::
 // SV-1, SV-3, PK-SUP-12: in a constructor or pre_start it is an initialisation failure, which stops
 // by default; a constructor's is not followed by pre_start.
 TEST(told_failure, SV_3_a_failure_to_begin_stops) {
-    for (const where here : {where::constructor, where::pre_start}) {
+    for (const where hook : {where::constructor, where::pre_start}) {
         world_rig rig({.decider = deciding_by_default});
-        begin(here, 1);
+        begin(hook, 1);
         (void)rig.spawn<plain_one>("a");
         rig.run();
         EXPECT_EQ(rig.said.decision_count, 1u);
         EXPECT_TRUE(rig.said.decisions[0].what == directive::stop);
         EXPECT_TRUE(last_kind == failure_kind::initialization);
         EXPECT_EQ(last_code, 77);
-        if (here == where::constructor)
+        if (hook == where::constructor) {
             EXPECT_TRUE(journal().is({made}));
-        else
+        } else {
             EXPECT_TRUE(journal().is({made, began}));
+        }
         EXPECT_FALSE(rig.world.find("/user/a").valid());
         EXPECT_EQ(rig.said.hooks_failed, 0u);
         rig.end();
@@ -142,7 +143,7 @@ TEST(told_failure, PK_SUP_12_what_failed_to_begin_begins_again) {
 // do better, and nothing is left of it then.
 TEST(told_failure, SV_3_at_a_restart) {
     struct row {
-        where here;
+        where hook;
         std::int32_t second;  // what the life that fails comes to, besides being made
     };
     static constexpr row rows[] = {{where::constructor, 0}, {where::post_restart, began_again}};
@@ -152,7 +153,7 @@ TEST(told_failure, SV_3_at_a_restart) {
         const auto a = rig.spawn<hooked_one>("a");
         rig.run();
         journal().clear();
-        plan.fails = r.here;
+        plan.fails = r.hook;
         a.tell(-5);
         a.tell(1);
         rig.run();
@@ -160,11 +161,12 @@ TEST(told_failure, SV_3_at_a_restart) {
         EXPECT_TRUE(last_kind == failure_kind::post_restart);
         EXPECT_EQ(last_code, 77);
         EXPECT_EQ(hooked_one::restarted_for, 77);  // the new one for the failure to begin again
-        if (r.second == 0)
+        if (r.second == 0) {
             EXPECT_TRUE(journal().is({10 + made, 20 + made, 20 + began_again, 20 + handled_one}));
-        else
+        } else {
             EXPECT_TRUE(journal().is(
                 {10 + made, 10 + r.second, 20 + made, 20 + began_again, 20 + handled_one}));
+        }
         rig.end();
     }
 }
