@@ -161,7 +161,7 @@ struct cell_extras {
     child_record* children = nullptr;
     std::uint32_t failures_waiting = 0;  // of children, see child_record
     std::uint32_t failures_seen = 0;     // counts those that waited
-    std::uint32_t ending_children = 0;  // stop was ordered, and they are not gone
+    std::uint32_t ending_children = 0;   // stop was ordered, and they are not gone
     // Stash, the oldest first; timers; receive timeout.
     envelope_list stash;
     actor_timer* timers = nullptr;
