@@ -256,7 +256,7 @@ TEST(system_log, C_TX_45_the_level_hides_decisions) {
                                                                           ? directive::resume
                                                                           : directive::stop;
                                                            }},
-                                 .log_sink = &log,
+                                 .tools = {.log = &log},
                                  .log_level = log_level::error});
     const auto f = system.spawn<fragile>("fragile");
     f.tell(std::string("minor"));
@@ -323,7 +323,7 @@ TEST(system_log, EV_4_standard_error_by_default) {
 // in between.
 TEST(system_log, EV_1_warnings_of_the_kernel) {
     lines log;
-    actor_system system("demo", {.log_sink = &log});
+    actor_system system("demo", {.tools = {.log = &log}});
     kernel_events& kernel = system.world();
     const any_ref a = system.spawn<reader>("a");
     const auto begin = std::chrono::steady_clock::now();
