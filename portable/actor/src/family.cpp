@@ -139,16 +139,18 @@ handled actor_world::decide_waiting(turn& t, const self& s) noexcept {
 
 void actor_world::forget_failure(const self& s, slot& child) noexcept {
     cell_extras* x = s.c.extras();
-    if (cell_extras* theirs = cell::of(child).extras(); theirs != nullptr)
-        (void)theirs->reported.take();
     if (x == nullptr || x->failures_waiting == 0)
         return;
     const cell::link number = kernel_->slots().number_of(child);
     for (child_record* r = x->children; r != nullptr; r = r->next) {
-        if (r->child == number && r->failed_at != 0) {
-            r->failed_at = 0;
-            --x->failures_waiting;
-        }
+        if (r->child != number || r->failed_at == 0)
+            continue;
+        r->failed_at = 0;
+        --x->failures_waiting;
+        // Its extras may be looked at: it has reported. One that has not been seen yet is decided
+        // when it is.
+        if (cell_extras* theirs = cell::of(child).extras(); theirs != nullptr)
+            (void)theirs->reported.take();
     }
 }
 

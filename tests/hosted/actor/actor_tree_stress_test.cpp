@@ -128,8 +128,7 @@ public:
             break;
         case 12:
             context().ask<int>(
-                last_[mixed(r) % 4], [](actor_ref<int> me) { return question{me}; },
-                r % 2 == 0 ? some_time(r) : duration::from_s(10),
+                last_[mixed(r) % 4], [](actor_ref<int> me) { return question{me}; }, some_time(r),
                 [](const std::expected<int, ask_fault>& said) { return answer{said.has_value()}; });
             break;
         default:
@@ -148,7 +147,7 @@ public:
         if (mixed(answered.load(std::memory_order_relaxed)) % 40 == 0)
             q.reply_to.tell(2);
     }
-    void on(const answer& a) { answered.fetch_add(a.came ? 1 : 0, std::memory_order_relaxed); }
+    void on(const answer&) { answered.fetch_add(1, std::memory_order_relaxed); }  // or too late
     void on(const receive_timeout&) { context().cancel_receive_timeout(); }
     void on(const terminated& t) {
         if (mixed(t.who.index().slot) % 5 == 0)
