@@ -50,7 +50,7 @@ const actor_system::options& usable(const actor_system::options& o) {
         throw std::invalid_argument(
             "a clock that is set by hand cannot wake threads: it is for a device_system, or a test "
             "kit");
-    return o;
+    return o;  // NOLINT(bugprone-return-const-ref-from-parameter): its caller's
 }
 
 }  // namespace
@@ -402,7 +402,8 @@ actor_system::~actor_system() {
                  parts_->name.c_str(), dump().c_str());
     if (parts_->how.then == at_limit::abort)
         std::abort();
-    parts_->shutdown->abandon();
+    if (parts_->shutdown)
+        parts_->shutdown->abandon();
     (void)parts_.release();  // NOLINT(bugprone-unused-return-value): kept for its threads
 }
 

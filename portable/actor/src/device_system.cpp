@@ -121,6 +121,7 @@ device_system::~device_system() {
         p.lent.reset();
         p.loop.emplace(p.kernel);
     }
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): there is one when nothing is lent
     p.loop->shut_down(end_runs_max);
     p.world.sweep();
     p.~parts();
@@ -180,6 +181,7 @@ std::size_t device_system::run_until_idle(std::size_t max) noexcept {
 // A tick that came since the last look ends the sleep at once: it cannot come in between.
 void device_system::parts::sleep_for_tick() noexcept {
     const port::critical_section section;
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): called where there are ticks
     if (ticks->pending() == 0)
         (void)port::wait_on(bell, 0, 1'000'000);  // a tick of a thread wakes nobody
 }

@@ -128,6 +128,8 @@ handled actor_world::decide_waiting(turn& t, const self& s) noexcept {
             if (r->failed_at != 0 && (first == nullptr || r->failed_at < first->failed_at))
                 first = r;
         }
+        if (first == nullptr)
+            break;
         --x->failures_waiting;
         first->failed_at = 0;
         const handled decided = child_failed(t, s, kernel_->slots().at(first->child));

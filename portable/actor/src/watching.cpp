@@ -254,7 +254,7 @@ handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
     }
     if (const timer_due* m = e.get_if<timer_due>(); m != nullptr)
         return receive_due(t, s, *m);
-    if (receive_timeout* m = e.get_if<receive_timeout>(); m != nullptr) {
+    if (auto* m = e.get_if<receive_timeout>(); m != nullptr) {
         if (const auto done = tell_become(t, s, signal_kind::receive_timeout, m))
             return *done;
         if (s.type().on_receive_timeout != nullptr && c.is(cell::has_instance))

@@ -71,8 +71,8 @@ public:
 
     public:
         /// Requires: holds<T>(&slot).
-        lease(task_local_slot& slot, const T& value) noexcept : here_(slot.of_task()) {
-            type_before_ = *here_.type;
+        lease(task_local_slot& slot, const T& value) noexcept
+            : here_(slot.of_task()), type_before_(*here_.type) {
             std::memcpy(before_, here_.bytes.data(), sizeof(T));
             // No type while the bytes are half written: an interrupt handler may look.
             *here_.type = nullptr;
@@ -120,7 +120,7 @@ private:
         alignas(std::max_align_t) std::byte bytes[Size] = {};
     };
     [[nodiscard]] contents of_task() noexcept override {
-        storage& mine = port::thread_instance<storage>();
+        auto& mine = port::thread_instance<storage>();
         return {&mine.type, mine.bytes};
     }
 };
