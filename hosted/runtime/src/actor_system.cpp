@@ -402,8 +402,8 @@ actor_system::~actor_system() {
                  parts_->name.c_str(), dump().c_str());
     if (parts_->how.then == at_limit::abort)
         std::abort();
-    if (parts_->shutdown)
-        parts_->shutdown->abandon();
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only the destructor ends it, above
+    parts_->shutdown->abandon();
     (void)parts_.release();  // NOLINT(bugprone-unused-return-value): kept for its threads
 }
 
