@@ -59,6 +59,7 @@ if(TACTUS_ALL_TESTS AND NOT TACTUS_BOARD IN_LIST small_boards)
   board_tests(time_tests SOURCES ${time_tests} LINK tactus::time INCLUDES support/wide_links)
 endif()
 
+board_tests(scheduler_tests SOURCES ${scheduler_tests} LINK tactus::scheduler)
 board_tests(actor_tests SOURCES ${actor_tests} LINK tactus::actor)
 
 # The harness must be able to fail, and each way a program can end has its own status and text.

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the scheduler tells: warnings for whoever runs the system, and diagnostics for whoever
+// looks (SD-2, SD-6). Values; they say everything themselves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <tactus/scheduler/execution_batch.hpp>
+#include <tactus/scheduler/scheduler_error.hpp>
+#include <tactus/time/instant.hpp>
+#include <tactus/time/tick_scale.hpp>
+
+namespace tactus::inline v0 {
+
+// The comment says what `value` and `limit` hold beside `job`.
+enum class scheduler_warning_kind : std::uint8_t {
+    burst_fire,                // missed | burst_threshold (SC-21)
+    backlog_exceeded,          // missed | backlog_limit: the job was cancelled (SC-22)
+    handler_failed,            // 0 | 0; `text` is the error, `batch` the run (SC-12)
+    driver_catch_up_exceeded,  // backlog in ticks | window in ticks (SC-32)
+    drift_exceeded,            // observed ns | budget ns (SC-33)
+    quota_reached,             // limit | adaptive limit (BP-2)
+    backpressure_state,        // engaged | the state's number; `cause` (BP-4)
+    overflow_near_capacity,    // entries | capacity (BP-6)
+    dropped_low_priority,      // the priority's number | 0 (BP-7)
+    capacity_exceeded,         // entries | capacity (BP-10)
+    task_run_failed,           // the task's number | 0; `text` is the error (SH-2)
+    diagnostics_dropped,       // dropped | capacity (SD-2)
+    diagnostics_overflow,      // dropped | capacity (SD-6)
+    driver_stopped,            // restarts so far | restarts at most; `text` is the cause (TS-8)
+};
+inline constexpr std::size_t scheduler_warning_count = 14;
+[[nodiscard]] const char* name_of(scheduler_warning_kind kind) noexcept;
+
+struct scheduler_warning {
+    scheduler_warning_kind kind{};
+    backpressure_cause cause = backpressure_cause::none;
+    job_id job;
+    std::int64_t value = 0;
+    std::int64_t limit = 0;
+    const char* text = "";  // a constant
+    execution_batch batch = {};
+    instant at;
+};
+
+/// Writes a sentence such as "timer 7 missed 12 runs, more than its limit of 8: cancelled".
+std::string_view describe(const scheduler_warning& warning, std::span<char> out) noexcept;
+
+/// Who is told of warnings: on whatever thread it happens, under no lock of the scheduler. Must not
+/// block.
+class scheduler_listener {
+public:
+    virtual void warned(const scheduler_warning& what) noexcept = 0;
+
+protected:
+    ~scheduler_listener() = default;
+};
+
+/// SD-6: kinds of diagnostics, one bit each in a subscription.
+enum class diagnostic_kind : std::uint8_t {
+    schedule,
+    fire,
+    cancel,
+    drop,
+    drift,
+    driver_status,
+    state,
+    on_close,
+};
+inline constexpr std::size_t diagnostic_kind_count = 8;
+[[nodiscard]] const char* name_of(diagnostic_kind kind) noexcept;
+
+/// What happened to a job, or to the scheduler. Of the deterministic log too (SD-1).
+struct diagnostic {
+    diagnostic_kind kind{};
+    job_mode mode{};
+    std::uint16_t executor = 0;  // number of the dispatcher
+    job_id job;                  // 0 where it is about no job
+    tick scheduled_at = 0;
+    tick deadline = 0;
+    tick at = 0;              // fired at, cancelled at; when it was
+    std::int64_t detail = 0;  // drift in ns, state's number, backlog in ticks, task's number
+
+    friend constexpr bool operator==(const diagnostic&, const diagnostic&) = default;
+};
+
+}  // namespace tactus::inline v0
