@@ -333,6 +333,24 @@ handled invoker::receive_specially(turn& t, envelope& e, bool& deferred) noexcep
         else if (system.trace_ != nullptr)
             trace(*system.trace_, e, t.self());
     }
+    if ((flags & envelope::has_guard) != 0) [[unlikely]]
+        return receive_guarded(t, e, deferred);
+    return receive_chained(t, e, deferred);
+}
+
+// BT-2: withdrawn messages are not handled.
+handled invoker::receive_guarded(turn& t, envelope& e, bool& deferred) noexcept {
+    envelope_guard::scope during;
+    if (!e.guard().begin(during))
+        return handled::ok();
+    t.guarded_ = &during;
+    const handled result = receive_chained(t, e, deferred);
+    t.guarded_ = nullptr;
+    return result;
+}
+
+handled invoker::receive_chained(turn& t, envelope& e, bool& deferred) noexcept {
+    const actor_scheduler& system = t.worker_.system_;
     const middleware_chain* chain = system.chain_.load(actor_scheduler::installed.acquire());
     return chain == nullptr ? t.slot_.acts()->receive(t, t.slot_.user_state(), e)
                             : run_chain(t, e, *chain, deferred);

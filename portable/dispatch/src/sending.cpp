@@ -80,7 +80,7 @@ void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index
         on_enqueue_->enqueuing(to, *e.type.read());
 }
 
-void actor_scheduler::forward(mailbox_index to, envelope& e) noexcept {
+sent actor_scheduler::send_filled(mailbox_index to, envelope& e) noexcept {
     worker* w = own_worker();
     const auto send = [&] {
         const std::uint32_t number = to.slot_number();
@@ -102,11 +102,35 @@ void actor_scheduler::forward(mailbox_index to, envelope& e) noexcept {
     };
     const sent result = send();
     if (result == sent::accepted)
-        return;
+        return result;
     const sent why = reason_of(to, result);
     hub_.refused(place_of(w), why);
     hub_.dead_letter(to, e, cause_of(why));
     dispose(w, e);
+    return why;
+}
+
+sent actor_scheduler::send_guarded(mailbox_index to, void* block, const message_type& type,
+                                   memory_source& source, mailbox_index sender) noexcept {
+    worker* w = own_worker();
+    envelope* e = take_envelope(w);
+    if (e == nullptr) {
+        message_lost(to, type, cause_of(exhausted()));
+        if (type.destroy != nullptr)
+            type.destroy(block);
+        source.release(block, type.size, type.alignment);
+        return sent::pool_exhausted;
+    }
+    const bool timed = is_alive(to) && gives_deadlines(slots_.at(to.slot_number()), to.generation);
+    e->adopt(block, type, source,
+             (timed ? std::uint32_t{envelope::has_deadline} : 0U) |
+                 (watched_ ? std::uint32_t{envelope::has_span} : 0U));
+    if (timed)
+        e->set_deadline(due_of(slots_.at(to.slot_number())));
+    e->sender.write(sender);
+    if (watched_)
+        watch_enqueue(*e, to, sender);
+    return send_filled(to, *e);
 }
 
 bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {

@@ -30,8 +30,9 @@ const char* name_of(timer_priority priority) noexcept {
 
 const char* name_of(scheduler_errc code) noexcept {
     static constexpr const char* names[scheduler_errc_count] = {
-        "invalid_delay",     "invalid_options", "unsupported_mode", "quota_exceeded",
-        "capacity_exceeded", "backpressured",   "closed",           "task_run_capacity_exceeded"};
+        "invalid_delay",      "invalid_options", "unsupported_mode", "quota_exceeded",
+        "capacity_exceeded",  "backpressured",   "closed",           "task_run_capacity_exceeded",
+        "construction_failed"};
     return name_in(names, code);
 }
 
@@ -42,20 +43,14 @@ const char* name_of(backpressure_cause cause) noexcept {
 }
 
 const char* name_of(scheduler_warning_kind kind) noexcept {
-    static constexpr const char* names[scheduler_warning_count] = {"burst_fire",
-                                                                   "backlog_exceeded",
-                                                                   "handler_failed",
-                                                                   "driver_catch_up_exceeded",
-                                                                   "drift_exceeded",
-                                                                   "quota_reached",
-                                                                   "backpressure_state",
-                                                                   "overflow_near_capacity",
-                                                                   "dropped_low_priority",
-                                                                   "capacity_exceeded",
-                                                                   "task_run_failed",
-                                                                   "diagnostics_dropped",
-                                                                   "diagnostics_overflow",
-                                                                   "driver_stopped"};
+    static constexpr const char* names[scheduler_warning_count] = {
+        "burst_fire",           "backlog_exceeded",
+        "handler_failed",       "driver_catch_up_exceeded",
+        "drift_exceeded",       "quota_reached",
+        "backpressure_state",   "overflow_near_capacity",
+        "dropped_low_priority", "capacity_exceeded",
+        "task_run_failed",      "diagnostics_dropped",
+        "diagnostics_overflow", "driver_stopped"};
     return name_in(names, kind);
 }
 

@@ -74,6 +74,8 @@
 #include <tactus/base/saturating.hpp>
 #include <tactus/base/slab.hpp>
 #include <tactus/base/version.hpp>
+#include <tactus/config/settings.hpp>
+#include <tactus/config/system_options.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/arena.hpp>
 #include <tactus/dispatch/behaviour.hpp>
@@ -118,6 +120,7 @@
 #include <tactus/dispatch/task_local_slot.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
+#include <tactus/dispatch/timer_service.hpp>
 #include <tactus/dispatch/turn.hpp>
 #include <tactus/dispatch/waker.hpp>
 #include <tactus/dispatch/worker.hpp>
@@ -125,6 +128,7 @@
 #include <tactus/dispatch/worker_task.hpp>
 #include <tactus/mailbox/depot.hpp>
 #include <tactus/mailbox/envelope.hpp>
+#include <tactus/mailbox/envelope_guard.hpp>
 #include <tactus/mailbox/envelope_pool.hpp>
 #include <tactus/mailbox/inbox.hpp>
 #include <tactus/mailbox/mailbox.hpp>
@@ -141,15 +145,6 @@
 #include <tactus/mailbox/user_queue.hpp>
 #include <tactus/port/plain_edge.hpp>
 #include <tactus/port/port.hpp>
-#include <tactus/time/clock.hpp>
-#include <tactus/time/instant.hpp>
-#include <tactus/time/manual_clock.hpp>
-#include <tactus/time/tick_scale.hpp>
-#include <tactus/time/tick_source.hpp>
-#include <tactus/time/timer_error.hpp>
-#include <tactus/time/timer_wheel.hpp>
-
-#if __has_include(<tactus/runtime/steady_clock.hpp>)
 #include <tactus/runtime/actor_system.hpp>
 #include <tactus/runtime/ask_error.hpp>
 #include <tactus/runtime/ask_future.hpp>
@@ -170,9 +165,21 @@
 #include <tactus/runtime/timer_memory.hpp>
 #include <tactus/runtime/virtual_memory.hpp>
 #include <tactus/runtime/work_stealing_pool.hpp>
-#endif
-
-#if __has_include(<tactus/config/settings.hpp>)
-#include <tactus/config/settings.hpp>
-#include <tactus/config/system_options.hpp>
+#include <tactus/scheduler/cancellable.hpp>
+#include <tactus/scheduler/command_lock.hpp>
+#include <tactus/scheduler/execution_batch.hpp>
+#include <tactus/scheduler/job.hpp>
+#include <tactus/scheduler/job_store.hpp>
+#include <tactus/scheduler/job_word.hpp>
+#include <tactus/scheduler/scheduler.hpp>
+#include <tactus/scheduler/scheduler_config.hpp>
+#include <tactus/scheduler/scheduler_error.hpp>
+#include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/time/clock.hpp>
+#include <tactus/time/instant.hpp>
+#include <tactus/time/manual_clock.hpp>
+#include <tactus/time/tick_scale.hpp>
+#include <tactus/time/tick_source.hpp>
+#include <tactus/time/timer_error.hpp>
+#include <tactus/time/timer_wheel.hpp>
 #endif

@@ -14,40 +14,13 @@
 
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
+#include <tactus/dispatch/timer_service.hpp>
 #include <tactus/dispatch/waker.hpp>
 #include <tactus/port/port.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/timer_wheel.hpp>
 
 namespace tactus::inline v0 {
-
-/// What an actor is told. Which of its timers the handle says; it may have been cancelled since.
-struct timer_due {
-    timer_handle which;
-};
-
-/// Whom a timer is for: an actor, which gets timer_due, or something that is woken. Stays where it
-/// is until the timer has fired, or cancel() has returned.
-struct timer_target {
-    mailbox_index who = {};
-    waker* wake = nullptr;  // called under the service's lock; must not block
-};
-
-class timer_service : public timer_phase {
-public:
-    /// Tells the target after `delay`; nothing when there is no room, or the delay is too long.
-    [[nodiscard]] virtual std::optional<timer_handle> arm(timer_target& to,
-                                                          duration delay) noexcept = 0;
-    /// False: it has fired: the message is on its way or was handled, the waker was called.
-    virtual bool cancel(timer_handle which) noexcept = 0;
-    /// False: it has fired, or was cancelled.
-    [[nodiscard]] virtual bool pending(timer_handle which) noexcept = 0;
-    /// Whom to wake for a nearer deadline. Before the first timer.
-    virtual void attach(actor_scheduler& kernel) noexcept = 0;
-
-protected:
-    ~timer_service() = default;
-};
 
 template <class Wheel>
 class wheel_timers final : public timer_service {

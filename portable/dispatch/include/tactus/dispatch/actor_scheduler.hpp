@@ -180,12 +180,24 @@ public:
     }
     /// Sends an envelope that a handler kept, as it is: payload, sender and deadline. What cannot
     /// be delivered becomes a dead letter. `to` is an actor of this system. Any thread.
-    void forward(mailbox_index to, envelope& e) noexcept;
+    void forward(mailbox_index to, envelope& e) noexcept { (void)send_filled(to, e); }
+    /// Sends a message that lies in a block of `source`, with a guard in front of it (see
+    /// envelope_guard.hpp), to an actor of this system. What is not accepted becomes a dead letter;
+    /// the block is released when the message is gone, which may be before this returns. Any
+    /// thread.
+    sent send_guarded(mailbox_index to, void* block, const message_type& type,
+                      memory_source& source, mailbox_index sender) noexcept;
+    /// Whether it has an actor of that name, now. Any thread.
+    [[nodiscard]] bool is_alive(mailbox_index who) noexcept {
+        return has(who) && slots_.find(who) != nullptr;
+    }
     /// Disposes of an envelope that a handler kept. Any thread.
     void dispose_kept(envelope& e) noexcept { dispose(own_worker(), e); }
     /// What the layer above is known by; see options.
     [[nodiscard]] void* above() const noexcept { return above_; }
     [[nodiscard]] const clock* time() const noexcept { return time_; }
+    /// Those of the options; null: none.
+    [[nodiscard]] timer_phase* timers() const noexcept { return suspensions_.beside(); }
     [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
 
     /// Sends; what cannot be delivered becomes a dead letter. Never blocks, never fails towards the
@@ -674,6 +686,7 @@ private:
             submit_slowly(s, w);
     }
     void submit_slowly(slot& s, worker* w) noexcept;
+    sent send_filled(mailbox_index to, envelope& e) noexcept;
     [[nodiscard]] static dead_letter_cause cause_of(sent why) noexcept;
     /// MB-2: what tell cannot wait for, it may not call full.
     [[nodiscard]] sent reason_of(mailbox_index to, sent why) const noexcept;

@@ -50,6 +50,8 @@ private:
     /// another way. Apart, so that two looks decide for all others.
     [[nodiscard]] [[gnu::noinline]] static handled receive_specially(turn& t, envelope& e,
                                                                      bool& deferred) noexcept;
+    [[nodiscard]] static handled receive_guarded(turn& t, envelope& e, bool& deferred) noexcept;
+    [[nodiscard]] static handled receive_chained(turn& t, envelope& e, bool& deferred) noexcept;
     /// Requires: has_span.
     static void trace(tracer& to, envelope& e, mailbox_index self) noexcept;
     static std::uint32_t prologue(turn& t) noexcept;

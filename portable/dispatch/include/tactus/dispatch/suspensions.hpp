@@ -88,6 +88,8 @@ public:
     [[nodiscard]] std::uint32_t waiting_count() noexcept;
     [[nodiscard]] std::uint32_t record_count() noexcept;
 
+    [[nodiscard]] timer_phase* beside() const noexcept { return beside_; }
+
     [[nodiscard]] instant next_deadline() noexcept override;
     void run_due(instant now) noexcept override;
 

@@ -10,6 +10,8 @@
 
 namespace tactus::inline v0 {
 
+class scheduler;
+
 /// Phase 0 of the worker loop (LN-4): before any dispatch, timers that are due. A worker looks at
 /// the flag before every dispatch, and at the clock now and then.
 class timer_phase {
@@ -24,6 +26,9 @@ public:
     [[nodiscard]] virtual instant next_deadline() noexcept = 0;
     /// Does what is due. Several workers may call at once; all but one may return at once.
     virtual void run_due(instant now) noexcept = 0;
+
+    /// The layer above's; null when it is something else.
+    [[nodiscard]] virtual scheduler* as_scheduler() noexcept { return nullptr; }
 
     /// For who looks very often.
     [[nodiscard]] const port::atomic<std::uint32_t>& due_flag() const noexcept { return due_; }

@@ -45,6 +45,8 @@ public:
     /// when it was handled.
     [[nodiscard]] envelope* current_message() const noexcept { return message_; }
     void set_current_message(envelope* e) noexcept { message_ = e; }
+    /// What the guard of the message being handled keeps meanwhile; null when it has none.
+    [[nodiscard]] const envelope_guard::scope* guarded() const noexcept { return guarded_; }
     /// The time, read once per run. Requires: the system has a clock.
     [[nodiscard]] instant now() noexcept {
         if (!now_)
@@ -92,6 +94,7 @@ private:
         mailbox_index forward_to_;  // NOLINT(readability-identifier-naming): private, as the union
     };
     envelope* message_ = nullptr;
+    const envelope_guard::scope* guarded_ = nullptr;
     std::optional<instant> now_;
 };
 

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include <tactus/base/memory_source.hpp>
+#include <tactus/mailbox/envelope_guard.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/mailbox/message_type.hpp>
 #include <tactus/port/port.hpp>
@@ -38,7 +39,8 @@ public:
         has_deadline = 2,  // 8 bytes at the end of the inside
         has_span = 4,      // 8 bytes before the deadline's place
         from_reserve = 8,  // belongs to the part of the pool kept for system messages
-        has_stamp = 16     // when it was sent, in the deadline's place; with no other extras
+        has_stamp = 16,    // when it was sent, in the deadline's place; with no other extras
+        has_guard = 32     // boxed, and the address of an envelope_guard lies in front of it
     };
 
     envelope() noexcept = default;
@@ -69,6 +71,30 @@ public:
         set_flags(extras | boxed);
         return true;
     }
+
+    /// Takes over a message that lies in a block of `source`, with the address of a guard in front
+    /// of it (see place_guard). Requires: the envelope is empty, and none of the reserve.
+    void adopt(void* block, const message_type& of, memory_source& source,
+               std::uint32_t extras = 0) noexcept {
+        const box b{block, &source};
+        std::memcpy(&inside_, &b, sizeof b);
+        type.write(&of);
+        set_flags(extras | boxed | has_guard);
+    }
+    /// Room for a guard's address in front of a message that needs no larger alignment.
+    static constexpr std::size_t guard_room = sizeof(void*) < 8 ? 8 : 16;
+    static void place_guard(void* block, envelope_guard& guard) noexcept {
+        envelope_guard* const address = &guard;
+        std::memcpy(static_cast<std::byte*>(block) - sizeof address, &address, sizeof address);
+    }
+    [[nodiscard]] static envelope_guard& guard_before(const void* block) noexcept {
+        envelope_guard* address = nullptr;
+        std::memcpy(&address, static_cast<const std::byte*>(block) - sizeof address,
+                    sizeof address);
+        return *address;
+    }
+    /// Requires: has_guard.
+    [[nodiscard]] envelope_guard& guard() const noexcept { return guard_before(outside().block); }
 
     /// As emplace, for a message that fits without extras, with everything else an envelope says.
     template <message M, class From>

@@ -22,8 +22,9 @@ enum class scheduler_errc : std::uint8_t {
     backpressured,               // timers active | adaptive quota; `cause` says why (BP-3, BP-9)
     closed,                      // 0 | 0 (SH-1)
     task_run_capacity_exceeded,  // on-close tasks | their capacity (SH-2)
+    construction_failed,         // 0 | 0: the constructor of what is to be sent or run threw
 };
-inline constexpr std::size_t scheduler_errc_count = 8;
+inline constexpr std::size_t scheduler_errc_count = 9;
 [[nodiscard]] const char* name_of(scheduler_errc code) noexcept;
 
 /// Why state backpressure or rejecting was entered.

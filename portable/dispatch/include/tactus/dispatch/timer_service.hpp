@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Timer service: through which the runtime itself waits (TM-1, TM-2): timers of actors, receive
+// timeouts, questions, delays. What a timer means its owner knows; the service says that one is
+// due, by a message to an actor's mailbox or by waking what waits.
+//
+// Thread safety: any thread; run_due by workers. A timer may be armed or cancelled by whoever is
+// told of one, at once.
+#pragma once
+
+#include <optional>
+
+#include <tactus/dispatch/timer_phase.hpp>
+#include <tactus/dispatch/waker.hpp>
+#include <tactus/mailbox/mailbox_index.hpp>
+#include <tactus/time/instant.hpp>
+#include <tactus/time/timer_wheel.hpp>
+
+namespace tactus::inline v0 {
+
+class actor_scheduler;
+class scheduler;
+
+/// What an actor is told. Which of its timers the handle says; it may have been cancelled since.
+struct timer_due {
+    timer_handle which;
+};
+
+/// Whom a timer is for: an actor, which gets timer_due, or something that is woken. Stays where it
+/// is until the timer has fired, or cancel() has returned.
+struct timer_target {
+    mailbox_index who = {};
+    waker* wake = nullptr;  // must not block
+};
+
+class timer_service : public timer_phase {
+public:
+    /// Tells the target after `delay`; nothing when there is no room, or the delay is too long.
+    [[nodiscard]] virtual std::optional<timer_handle> arm(timer_target& to,
+                                                          duration delay) noexcept = 0;
+    /// False: it has fired: the message is on its way or was handled, the waker was called. By who
+    /// is being woken itself: is being called.
+    virtual bool cancel(timer_handle which) noexcept = 0;
+    /// False: it has fired, or was cancelled.
+    [[nodiscard]] virtual bool pending(timer_handle which) noexcept = 0;
+    /// Whom to wake for a nearer deadline. Before the first timer.
+    virtual void attach(actor_scheduler& kernel) noexcept = 0;
+
+protected:
+    ~timer_service() = default;
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Job: one registration, and what it carries: a message, a function, or the runtime's own.
+//
+// A job is a cell of the scheduler's store. The message of a one-shot lies in the cell itself until
+// its envelope is done with it: what is sent is its address. A periodic job keeps the message it
+// sends copies of, and each copy travels in a cell of its own, a flight, which knows its job.
+//
+// Who may touch it
+//   word      anybody; it says who has the right to the rest
+//   holders   who brings it to 0 gives the cell back: the job itself while it goes on, each flight
+//             and each task under way
+//   next      whoever has it in a list: a note of the command lock, due, doomed or free
+//   the rest  the command lock's holder while pending or scheduled; who made it executing until it
+//             is armed again
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/waker.hpp>
+#include <tactus/mailbox/envelope.hpp>
+#include <tactus/mailbox/envelope_guard.hpp>
+#include <tactus/port/port.hpp>
+#include <tactus/scheduler/execution_batch.hpp>
+#include <tactus/scheduler/job_word.hpp>
+#include <tactus/time/timer_wheel.hpp>
+
+namespace tactus::inline v0 {
+
+class scheduler;
+struct job;
+
+namespace detail {
+
+/// What a job carries, as far as its type is concerned.
+struct cargo_type {
+    const message_type* message;                        // null: no message
+    void (*destroy)(void* cargo) noexcept;              // null: nothing to do
+    bool (*copy)(void* to, const void* from) noexcept;  // false: it threw; null: cannot be copied
+    void (*tell)(void* cargo, mailbox_index to, mailbox_index sender) noexcept;  // moves it
+    handled (*run)(void* cargo, const execution_batch& what) noexcept;           // of a function
+    void (*cancelled)(void* cargo) noexcept;  // null: it does not want to know
+    std::uint32_t size;
+    std::uint32_t alignment;
+};
+
+template <class M>
+inline constexpr cargo_type message_cargo{
+    .message = &message_type_of<M>,
+    .destroy = message_type_of<M>.destroy,
+    .copy = []() -> bool (*)(void*, const void*) noexcept {
+        if constexpr (std::copy_constructible<M>)
+            return [](void* to, const void* from) noexcept {
+                return call_user([&] { ::new (to) M(*static_cast<const M*>(from)); }).is_ok();
+            };
+        else
+            return nullptr;
+    }(),
+    .tell =
+        [](void* cargo, mailbox_index to, mailbox_index sender) noexcept {
+            actor_scheduler::tell(to, std::move(*static_cast<M*>(cargo)), {.sender = sender});
+        },
+    .run = nullptr,
+    .cancelled = nullptr,
+    .size = sizeof(M),
+    .alignment = alignof(M),
+};
+
+template <class F>
+inline constexpr cargo_type function_cargo{
+    .message = nullptr,
+    .destroy = std::is_trivially_destructible_v<F>
+                   ? nullptr
+                   : +[](void* cargo) noexcept { static_cast<F*>(cargo)->~F(); },
+    .copy = nullptr,
+    .tell = nullptr,
+    .run =
+        [](void* cargo, const execution_batch& what) noexcept {
+            return call_user([&] { return (*static_cast<F*>(cargo))(what); });
+        },
+    .cancelled = []() -> void (*)(void*) noexcept {
+        if constexpr (requires(F& f) { f.cancelled(); })
+            return [](void* cargo) noexcept {
+                (void)call_user([&] { static_cast<F*>(cargo)->cancelled(); });
+            };
+        else
+            return nullptr;
+    }(),
+    .size = sizeof(F),
+    .alignment = alignof(F),
+};
+
+}  // namespace detail
+
+enum class job_kind : std::uint8_t {
+    message,   // to an actor, in an envelope
+    function,  // runs on a dispatcher
+    note,      // the runtime's: tells an actor that a timer of its own is due
+    wake,      // the runtime's: calls a waker
+    flight,    // no job: a copy of a periodic job's message, on its way
+};
+
+/// What runs a job's function; lies in front of it.
+struct job_task final : worker_task {
+    explicit job_task(job& whose) noexcept : of(whose) {}
+    job& of;
+    [[nodiscard]] handled run() noexcept override;
+    void dropped() noexcept override;
+};
+
+struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope_guard {
+    /// Bytes for what it carries; a larger one is a block of the scheduler's memory.
+    static constexpr std::size_t inside_size = port::cache_line < 8 ? 16 : 64;
+    static constexpr std::size_t inside_alignment = port::cache_line < 8 ? 8 : 16;
+
+    // "made": what a job is happens before it is found by its handle.
+    static constexpr port::edge made{"job-made"};
+    port::atomic<job_word::stored> word{job_word().bits()};
+    port::plain<job*> next;
+    timer_handle timer;  // in the wheel, or stale
+    instant due;
+    scheduler* home = nullptr;
+    const detail::cargo_type* carries = nullptr;  // null: nothing, or not any more
+    void* cargo = nullptr;
+
+    mailbox_index to;
+    mailbox_index sender;
+    std::uint64_t sequence = 0;  // in the order of registration
+    instant registered_at;       // or armed again
+    // "held": everything done with the cell happens before it is used again.
+    static constexpr port::edge held{"job-held"};
+    port::atomic<std::uint32_t> holders{0};
+    std::uint16_t executor = 0;  // number of the dispatcher
+    job_mode mode = job_mode::one_shot;
+    job_kind kind = job_kind::message;
+    timer_priority priority = timer_priority::normal;
+    bool own_block = false;    // what it carries lies in a block of the scheduler's memory
+    bool was_handled = false;  // of a flight or one-shot: its handler was called
+    bool failed = false;       // SC-12
+    bool is_active = false;    // it counts as such; the lock's holder's
+    bool is_counted = false;   // its cancel was; the lock's holder's
+    alignas(inside_alignment) std::byte inside[envelope::guard_room + inside_size];
+
+    // Of periodic jobs and functions.
+    duration period;
+    job* flight = nullptr;  // of a job that is due: where the copy goes; of a flight: its job
+    tick fired_at = 0;      // 0: never
+    port::atomic<std::uint32_t> owed{0};  // of a function: runs that wait, or are being done
+    std::uint32_t missed = 0;             // at the run that is due
+    std::uint16_t backlog_limit = 0;      // SC-22
+    std::uint16_t burst_threshold = 0;
+    bool each = false;        // SC-20: missed runs are delivered one by one
+    bool after_sent = false;  // SC-26
+
+    [[nodiscard]] bool is_periodic() const noexcept { return mode != job_mode::one_shot; }
+
+    /// CN-4: asked once more before it is handled.
+    [[nodiscard]] bool begin(scope& during) noexcept override;
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Job store: the cells of jobs, in one memory region that may grow; they never move.
+//
+// Who holds the command lock takes and gives as it likes. Others have a few spare cells, under a
+// lock of their own, which the holder replaces when it is told that they run out; so a
+// registration never has to wait for the lock unless they have (SC-6).
+//
+// Invariants
+//   J1  every cell below made_ is in use, free, spare or retired, and one of them
+//   J2  a cell's generation moves on at every use; one whose generations are used up is retired
+//
+// Thread safety: see above; at() from any thread, for an index that was given out.
+#pragma once
+
+#include <cstdint>
+
+#include <tactus/base/check.hpp>
+#include <tactus/base/memory_region.hpp>
+#include <tactus/port/port.hpp>
+#include <tactus/scheduler/job.hpp>
+
+namespace tactus::inline v0 {
+
+class job_store {
+public:
+    struct options {
+        memory_region* memory = nullptr;  // outlives the store
+        std::uint32_t capacity = 0;       // cells it may ever have
+        std::uint32_t spares = 0;         // for who finds the lock taken
+    };
+
+    /// Bytes the region must be able to hold.
+    [[nodiscard]] static constexpr std::size_t bytes(std::size_t cells) noexcept {
+        return cells * sizeof(job);
+    }
+
+    /// Requires: the region can hold that many cells (check job_store:1).
+    job_store(const options& o, scheduler& home) noexcept;
+    job_store(const job_store&) = delete;
+    job_store& operator=(const job_store&) = delete;
+
+    /// Null: there is none, or no memory. The holder.
+    [[nodiscard]] job* take() noexcept {
+        job* cell = free_;
+        if (cell == nullptr) [[unlikely]]
+            return take_fresh();
+        free_ = cell->next.read();
+        ++used_;
+        return cell;
+    }
+    /// The holder.
+    void give(job& cell) noexcept;
+
+    /// Null: there is none at hand. Any thread but the holder.
+    [[nodiscard]] job* take_spare() noexcept;
+    /// Somebody took one. A hint: relaxed.
+    [[nodiscard]] bool wants_spares() const noexcept {
+        return wanted_.load(std::memory_order_relaxed) != 0;
+    }
+    /// The holder.
+    void refill() noexcept;
+
+    [[nodiscard]] job& at(std::uint32_t index) const noexcept { return cells_[index]; }
+    [[nodiscard]] std::uint32_t index_of(const job& cell) const noexcept {
+        return static_cast<std::uint32_t>(&cell - cells_);
+    }
+    /// Cells there are; the holder.
+    [[nodiscard]] std::uint32_t made_count() const noexcept { return made_; }
+    [[nodiscard]] std::uint32_t used_count() noexcept {
+        const port::lock_guard held(mutex_);
+        return used_ - spare_count_;
+    }
+    [[nodiscard]] std::uint32_t retired_count() const noexcept { return retired_; }
+    [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
+
+private:
+    [[nodiscard]] job* take_fresh() noexcept;
+
+    TACTUS_CHECK_MODULE("job_store");
+
+    memory_region& memory_;
+    job* const cells_;
+    scheduler& home_;
+    const std::uint32_t capacity_;
+    const std::uint32_t spares_max_;
+    // The holder's.
+    job* free_ = nullptr;
+    std::uint32_t made_ = 0;
+    std::uint32_t used_ = 0;  // spares included
+    std::uint32_t retired_ = 0;
+    // Anybody's.
+    port::atomic<std::uint32_t> wanted_{1};
+    port::mutex mutex_;
+    job* spare_ = nullptr;
+    std::uint32_t spare_count_ = 0;
+};
+
+}  // namespace tactus::inline v0

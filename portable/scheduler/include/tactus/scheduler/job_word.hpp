@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Job word: the state of a job, and which of its cell's uses it is (CN), in one atomic word.
+//
+//   pending    registered, or to be armed again; somebody is on the way to put it into the wheel
+//   scheduled  in the wheel
+//   executing  it was due: its message waits or is handled, its function waits or runs
+//   completed  the last run is over
+//   cancelled  a cancel succeeded
+//
+// A handle is good for one generation. What became of the last uses is kept as one bit each, so
+// that a handle can be asked after its job's cell went to another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace tactus::inline v0 {
+
+enum class job_state : std::uint8_t { pending, scheduled, executing, completed, cancelled };
+inline constexpr std::size_t job_state_count = 5;
+[[nodiscard]] const char* name_of(job_state state) noexcept;
+
+/// The table of cancel() (CN): does it succeed?
+struct cancel_rule {
+    bool one_shot;
+    bool periodic;
+};
+inline constexpr cancel_rule cancel_rules[job_state_count] = {
+    {true, true},    // pending
+    {true, true},    // scheduled
+    {false, true},   // executing: a one-shot is delivered; of a periodic job nothing is any more
+    {false, false},  // completed
+    {false, false},  // cancelled
+};
+
+/// A value of the word.
+class job_word {
+public:
+    using type = std::uintptr_t;
+    /// As it lies in an atomic, which may be as wide as an address, but only as one.
+    using stored = const struct job_word_bits*;
+
+    constexpr job_word() = default;
+    explicit constexpr job_word(type bits) noexcept : bits_(bits) {}
+    explicit job_word(stored bits) noexcept : bits_(reinterpret_cast<type>(bits)) {}
+
+    /// How a job is.
+    enum flag : type {
+        periodic = type{1} << 3U,
+        wakes = type{1} << 4U,  // the runtime's own: a cancel that comes too late waits until it
+                                // has been woken
+    };
+
+    [[nodiscard]] stored bits() const noexcept { return reinterpret_cast<stored>(bits_); }
+    [[nodiscard]] constexpr job_state state() const noexcept {
+        return static_cast<job_state>(bits_ & state_mask);
+    }
+    [[nodiscard]] constexpr bool is(flag f) const noexcept { return (bits_ & f) != 0; }
+    [[nodiscard]] constexpr std::uint32_t generation() const noexcept {
+        return static_cast<std::uint32_t>(bits_ >> generation_shift) & generation_mask;
+    }
+    [[nodiscard]] constexpr job_word with(job_state state) const noexcept {
+        return job_word((bits_ & ~state_mask) | static_cast<type>(state));
+    }
+    [[nodiscard]] constexpr bool can_be_cancelled() const noexcept {
+        const cancel_rule& rule = cancel_rules[static_cast<std::size_t>(state())];
+        return is(periodic) ? rule.periodic : rule.one_shot;
+    }
+
+    /// The word of the next use of a cell whose last ended as this says.
+    [[nodiscard]] constexpr job_word next_use(type flags) const noexcept {
+        std::uint32_t g = (generation() + 1) & generation_mask;
+        if (g == 0)
+            g = 1;  // 0 is nobody's
+        const type next = (static_cast<type>(g) << generation_shift) | flags |
+                          static_cast<type>(job_state::pending);
+        if constexpr (history_bits != 0) {
+            const type past =
+                (bits_ >> history_shift) << 1U | static_cast<type>(state() == job_state::cancelled);
+            return job_word(past << history_shift | next);
+        } else {
+            return job_word(next);
+        }
+    }
+    /// What became of that use of the cell; nothing when it is too long ago.
+    [[nodiscard]] constexpr std::optional<job_state> outcome_of(std::uint32_t use) const noexcept {
+        if (use == generation())
+            return state();
+        const std::uint32_t age = generation() - use;  // at least 1
+        if constexpr (history_bits != 0) {
+            if (age <= history_bits)
+                return (bits_ >> (history_shift + age - 1) & 1U) != 0 ? job_state::cancelled
+                                                                      : job_state::completed;
+        }
+        return std::nullopt;
+    }
+    /// The cell must not be used again: its generations would begin anew. On 32 bits they do, after
+    /// 134 million uses of one cell.
+    [[nodiscard]] constexpr bool is_last_use() const noexcept {
+        return history_bits != 0 && generation() == generation_mask;
+    }
+
+    static constexpr unsigned generation_bits = sizeof(type) == 8 ? 32 : 27;
+    static constexpr unsigned history_bits = sizeof(type) * 8 - 5 - generation_bits;
+
+private:
+    static constexpr type state_mask = 7;
+    static constexpr unsigned generation_shift = 5;
+    static constexpr unsigned history_shift = generation_shift + generation_bits;  // used if > 0
+    static constexpr std::uint32_t generation_mask =
+        static_cast<std::uint32_t>((std::uint64_t{1} << generation_bits) - 1);
+
+    type bits_ = static_cast<type>(job_state::completed);
+};
+
+}  // namespace tactus::inline v0

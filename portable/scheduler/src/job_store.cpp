@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cells for jobs.
+#include <tactus/scheduler/job_store.hpp>
+
+namespace tactus::inline v0 {
+
+const char* name_of(job_state state) noexcept {
+    static constexpr const char* names[job_state_count] = {"pending", "scheduled", "executing",
+                                                           "completed", "cancelled"};
+    const auto i = static_cast<std::size_t>(state);
+    return i < job_state_count ? names[i] : "unknown";
+}
+
+job_store::job_store(const options& o, scheduler& home) noexcept
+    : memory_(*o.memory),
+      cells_(reinterpret_cast<job*>(o.memory->data())),
+      home_(home),
+      capacity_(o.capacity),
+      spares_max_(o.spares) {
+    TACTUS_CHECK(1, o.memory->size_max() >= bytes(o.capacity));
+}
+
+job* job_store::take_fresh() noexcept {
+    if (made_ == capacity_)
+        return nullptr;
+    if (memory_.size() < bytes(made_ + 1) && !memory_.resize(bytes(made_ + 1)))
+        return nullptr;
+    job* const cell = ::new (static_cast<void*>(cells_ + made_)) job;
+    cell->home = &home_;
+    ++made_;
+    ++used_;
+    return cell;
+}
+
+void job_store::give(job& cell) noexcept {
+    --used_;
+    if (job_word(cell.word.load(std::memory_order_relaxed)).is_last_use()) {
+        ++retired_;
+        return;
+    }
+    cell.next.write(free_);
+    free_ = &cell;
+}
+
+job* job_store::take_spare() noexcept {
+    wanted_.store(1, std::memory_order_relaxed);
+    const port::lock_guard held(mutex_);
+    job* const cell = spare_;
+    if (cell != nullptr) {
+        spare_ = cell->next.read();
+        --spare_count_;
+    }
+    return cell;
+}
+
+void job_store::refill() noexcept {
+    wanted_.store(0, std::memory_order_relaxed);
+    const port::lock_guard held(mutex_);
+    while (spare_count_ < spares_max_) {
+        job* const cell = take();
+        if (cell == nullptr)
+            return;
+        cell->next.write(spare_);
+        spare_ = cell;
+        ++spare_count_;
+    }
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Registering: arguments, room, and the way into the wheel (SC-1 … SC-6).
+#include <tactus/scheduler/scheduler.hpp>
+
+#include <cstring>
+
+namespace tactus::inline v0 {
+namespace {
+
+/// Handles of two schedulers tell apart.
+std::uint32_t next_serial() noexcept {
+    static port::atomic<std::uint32_t> last{0};
+    const std::uint32_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
+    return mine != 0 ? mine : last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+/// SC-3.
+duration longest(duration resolution) noexcept {
+    return resolution * std::int64_t{std::numeric_limits<std::int32_t>::max()};
+}
+
+std::uint32_t timers_of(const scheduler_options& o) noexcept {
+    const std::uint32_t bounded = capacity_of(o.config).timers;
+    return bounded == scheduler_capacity::unlimited ? o.timers_max : bounded;
+}
+
+timer_wheel_options wheel_of(const scheduler_options& o) noexcept {
+    timer_wheel_options w;
+    const std::uint32_t overflow = capacity_of(o.config).overflow;
+    w.resolution = o.config.resolution;
+    w.start = o.time->now();
+    w.timers_max = timers_of(o);
+    if (overflow != scheduler_capacity::unlimited)
+        w.overflow_max = overflow;
+    w.nodes = o.nodes;
+    w.overflow = o.overflow;
+    w.max_timer_duration = longest(o.config.resolution);
+    return w;
+}
+
+constexpr std::size_t task_room =
+    (sizeof(job_task) + job::inside_alignment - 1) / job::inside_alignment * job::inside_alignment;
+
+/// What lies in front of the cargo.
+constexpr std::size_t room_before(job_kind kind) noexcept {
+    return kind == job_kind::function ? task_room : envelope::guard_room;
+}
+
+}  // namespace
+
+scheduler::scheduler(const scheduler_options& o) noexcept
+    : time_(*o.time),
+      scale_(o.config.resolution),
+      maximum_delay_(longest(o.config.resolution)),
+      memory_(o.memory),
+      slot_(o.slot),
+      listener_(o.listener),
+      serial_(next_serial()),
+      quota_(capacity_of(o.config).timers),
+      zero_delay_(o.config.zero_delay),
+      wheel_(wheel_of(o)),
+      store_({.memory = o.jobs, .capacity = cells_for(timers_of(o)), .spares = spares}, *this) {
+    TACTUS_CHECK(1, validate(o.config).has_value());
+}
+
+scheduler::~scheduler() {
+    (void)close();
+}
+
+// ---- arguments
+
+std::optional<scheduler_error> scheduler::fault_of(duration d, const char* field) const noexcept {
+    const bool is_period = field[0] == 'p';
+    const bool is_usable =
+        d > duration::zero() || (!is_period && zero_delay_ == zero_delay_rule::next_tick);
+    if (is_usable && d <= maximum_delay_)
+        return std::nullopt;
+    return scheduler_error{.code = scheduler_errc::invalid_delay,
+                           .field = field,
+                           .value = d.ns(),
+                           .limit = maximum_delay_.ns()};
+}
+
+std::optional<scheduler_error> scheduler::fault_of(const job_request& r) const noexcept {
+    if (const auto fault = fault_of(r.first, "delay"))
+        return fault;
+    if (r.mode == job_mode::one_shot)
+        return std::nullopt;
+    if (const auto fault = fault_of(r.period, "period"))
+        return fault;
+    const auto invalid = [](const char* field, std::int64_t value, std::int64_t limit) {
+        return scheduler_error{.code = scheduler_errc::invalid_options,
+                               .field = field,
+                               .value = value,
+                               .limit = limit};
+    };
+    if (r.mode == job_mode::fixed_rate) {
+        if (r.backlog_limit == 0)
+            return invalid("backlog_limit", 0, 1);
+        if (r.burst_threshold == 0)
+            return invalid("burst_threshold", 0, 1);
+        if (r.burst_threshold > r.backlog_limit)
+            return invalid("burst_threshold", r.burst_threshold, r.backlog_limit);
+    }
+    return std::nullopt;
+}
+
+std::optional<scheduler_error> scheduler::admit(timer_priority priority) noexcept {
+    (void)priority;
+    if (is_closed_)
+        return scheduler_error{.code = scheduler_errc::closed};
+    if (active_ >= quota_)
+        return scheduler_error{
+            .code = scheduler_errc::quota_exceeded, .value = active_, .limit = quota_};
+    return std::nullopt;
+}
+
+// ---- a cell, and room for what it carries
+
+job* scheduler::take_cell(bool& inside) noexcept {
+    inside = lock_.try_enter();
+    if (!inside && quota_ == scheduler_capacity::unlimited &&
+        closed_.load(std::memory_order_relaxed) == 0) {
+        if (job* const spare = store_.take_spare())
+            return spare;
+    }
+    if (!inside) {
+        lock_.enter();
+        inside = true;
+    }
+    return nullptr;
+}
+
+bool scheduler::give_cargo_room(job& j, const detail::cargo_type& type) noexcept {
+    const std::size_t before = room_before(j.kind);
+    std::byte* block = j.inside;
+    j.own_block = before + type.size > sizeof j.inside || type.alignment > job::inside_alignment;
+    if (j.own_block) {
+        if (memory_ == nullptr || type.alignment > alignof(std::max_align_t))
+            return false;
+        block = static_cast<std::byte*>(
+            memory_->allocate(before + type.size, alignof(std::max_align_t)));
+        if (block == nullptr)
+            return false;
+    }
+    j.cargo = block + before;
+    j.carries = &type;
+    if (j.kind == job_kind::function)
+        ::new (static_cast<void*>(block)) job_task(j);
+    else
+        envelope::place_guard(j.cargo, j);
+    return true;
+}
+
+void scheduler::free_room(job& j) noexcept {
+    if (j.own_block) {
+        const std::size_t before = room_before(j.kind);
+        memory_->release(static_cast<std::byte*>(j.cargo) - before, before + j.carries->size,
+                         alignof(std::max_align_t));
+    }
+    j.own_block = false;
+    j.carries = nullptr;
+}
+
+void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) noexcept {
+    j.registered_at = now;
+    j.due =
+        now + (kind == job_kind::message || kind == job_kind::function ? usable(r.first) : r.first);
+    j.to = r.to;
+    j.sender = r.sender;
+    j.sequence = 0;
+    j.holders.store(1, std::memory_order_relaxed);
+    j.executor = r.executor;
+    j.mode = r.mode;
+    j.kind = kind;
+    j.priority = r.priority;
+    j.was_handled = false;
+    j.failed = false;
+    j.is_active = false;
+    j.is_counted = false;
+    j.timer = {};
+    j.missed = 0;
+    if (r.mode == job_mode::one_shot && kind != job_kind::function)
+        return;
+    j.period = r.period;
+    j.fired_at = 0;
+    j.flight = nullptr;
+    j.owed.store(0, std::memory_order_relaxed);
+    j.backlog_limit = r.backlog_limit;
+    j.burst_threshold = r.burst_threshold;
+    j.each = r.each;
+    j.after_sent = r.after_sent;
+}
+
+// ---- the way in
+
+namespace {
+
+job_word::type flags_of(job_mode mode, job_kind kind) noexcept {
+    return (mode != job_mode::one_shot ? job_word::type{job_word::periodic} : 0) |
+           (kind == job_kind::wake ? job_word::type{job_word::wakes} : 0);
+}
+
+scheduler_error no_room(std::uint32_t used, std::uint32_t capacity) noexcept {
+    return {.code = scheduler_errc::capacity_exceeded, .value = used, .limit = capacity};
+}
+
+}  // namespace
+
+scheduler::place scheduler::begin_registering(const job_request& r, job_kind kind,
+                                              const detail::cargo_type& type) noexcept {
+    place p;
+    if (const auto fault = fault_of(r))
+        return {.why = *fault};
+    const instant now = time_.now();
+    bool inside = false;
+    p.cell = take_cell(inside);
+    if (inside) {
+        if (const auto refused = admit(r.priority))
+            p.why = *refused;
+        else if (p.cell = store_.take(); p.cell == nullptr)
+            p.why = no_room(store_.used_count(), store_.capacity());
+        if (p.cell != nullptr)
+            ++active_;  // reserved
+        const bool is_reserved = p.cell != nullptr;
+        let_go();
+        if (!is_reserved)
+            return p;
+    }
+    job& j = *p.cell;
+    fill(j, r, kind, now);
+    j.is_active = inside;
+    j.word.store(
+        job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind)).bits(),
+        std::memory_order_relaxed);
+    if (!give_cargo_room(j, type)) {
+        p.why = no_room(type.size, job::inside_size);
+        p.cell = nullptr;
+        abandon(j);
+    }
+    return p;
+}
+
+void scheduler::abandon(job& j) noexcept {
+    if (j.carries != nullptr)
+        free_room(j);
+    j.is_counted = true;
+    j.word.store(job_word(j.word.load(std::memory_order_relaxed)).with(job_state::completed).bits(),
+                 std::memory_order_relaxed);
+    submit(j);
+}
+
+std::expected<cancellable, scheduler_error> scheduler::commit(job& j) noexcept {
+    const cancellable handle = handle_of(j);
+    submit(j);
+    return handle;
+}
+
+std::expected<cancellable, scheduler_error> scheduler::register_bytes(
+    const job_request& r, job_kind kind, const detail::cargo_type& type,
+    const void* bytes) noexcept {
+    if (kind == job_kind::message || kind == job_kind::function) {
+        if (const auto fault = fault_of(r)) [[unlikely]]
+            return std::unexpected(*fault);
+    }
+    const instant now = time_.now();
+    bool inside = false;
+    job* cell = take_cell(inside);
+    if (inside) {
+        if (const auto refused = admit(r.priority)) [[unlikely]] {
+            let_go();
+            return std::unexpected(*refused);
+        }
+        cell = store_.take();
+        if (cell == nullptr) [[unlikely]] {
+            const auto why = no_room(store_.used_count(), store_.capacity());
+            let_go();
+            return std::unexpected(why);
+        }
+    }
+    job& j = *cell;
+    fill(j, r, kind, now);
+    const job_word word =
+        job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind));
+    if (kind == job_kind::wake) {
+        j.cargo = const_cast<void*>(bytes);  // the waker itself
+        j.carries = nullptr;
+        j.own_block = false;
+    } else if (kind != job_kind::note) {
+        if (!give_cargo_room(j, type)) [[unlikely]] {
+            j.word.store(word.with(job_state::completed).bits(), std::memory_order_relaxed);
+            j.is_counted = true;
+            if (inside) {
+                store_.give(j);
+                let_go();
+            } else {
+                submit(j);
+            }
+            return std::unexpected(no_room(type.size, job::inside_size));
+        }
+        std::memcpy(j.cargo, bytes, type.size);
+    }
+    const cancellable handle(kernel_->system_number(), serial_, store_.index_of(j),
+                             word.generation());
+    if (!inside) {
+        j.word.store(word.bits(), std::memory_order_relaxed);
+        submit(j);
+        return handle;
+    }
+    if (!insert(j)) [[unlikely]] {
+        if (j.carries != nullptr)
+            free_room(j);
+        j.word.store(word.with(job_state::completed).bits(), std::memory_order_relaxed);
+        store_.give(j);
+        const auto why = no_room(static_cast<std::uint32_t>(wheel_.size()),
+                                 static_cast<std::uint32_t>(wheel_.capacity()));
+        let_go();
+        return std::unexpected(why);
+    }
+    j.word.store(word.with(job_state::scheduled).bits(), job::made.release());
+    let_go();
+    return handle;
+}
+
+cancellable scheduler::handle_of(const job& j) const noexcept {
+    return {kernel_->system_number(), serial_, store_.index_of(j),
+            job_word(j.word.load(std::memory_order_relaxed)).generation()};
+}
+
+job_id scheduler::id_of(const job& j) const noexcept {
+    return cancellable::job_id_of(store_.index_of(j),
+                                  job_word(j.word.load(std::memory_order_relaxed)).generation());
+}
+
+// ---- timers of the runtime
+
+std::optional<timer_handle> scheduler::arm(timer_target& to, duration delay) noexcept {
+    if (delay > maximum_delay_)
+        return std::nullopt;
+    static constexpr detail::cargo_type nothing{};
+    const bool wakes = to.wake != nullptr;
+    const duration first = delay > duration::zero() ? delay : duration::zero();
+    const job_request r{.first = first, .to = to.who, .priority = timer_priority::high};
+    const auto made = register_bytes(r, wakes ? job_kind::wake : job_kind::note, nothing, to.wake);
+    if (!made)
+        return std::nullopt;
+    return timer_handle(made->index_, made->generation_);
+}
+
+bool scheduler::pending(timer_handle which) noexcept {
+    if (which.generation() == 0)
+        return false;
+    const job_word word(store_.at(which.index()).word.load(job::made.acquire()));
+    return word.generation() == which.generation() &&
+           (word.state() == job_state::pending || word.state() == job_state::scheduled);
+}
+
+}  // namespace tactus::inline v0

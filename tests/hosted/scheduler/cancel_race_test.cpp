@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: cancel against fire (CN-2, CN-3), and registering from several threads (SC-6): handled +
+// cancelled = registered, nothing after a cancel that succeeded, nothing left behind.
+// Method: two threads register and cancel each other's jobs at random while a third lets time pass
+// and runs what is due.
+#include <tactus/scheduler/scheduler.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "scheduler_rig.hpp"
+
+using tactus::cancellable;
+using tactus::duration;
+using tactus::instant;
+using tactus::job_mode;
+
+namespace {
+
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uint32_t each = 100'000;
+#else
+constexpr std::uint32_t each = 300'000;
+#endif
+
+/// A clock that one thread moves and all read.
+class moved_clock final : public tactus::clock {
+public:
+    [[nodiscard]] instant now() const noexcept override {
+        return instant::from_ns(now_.load(std::memory_order_acquire));
+    }
+    [[nodiscard]] tactus::clock_kind kind() const noexcept override {
+        return tactus::clock_kind::deterministic;
+    }
+    void advance(duration d) noexcept {
+        now_.fetch_add(static_cast<std::uint64_t>(d.ns()), std::memory_order_acq_rel);
+    }
+
+private:
+    std::atomic<std::uint64_t> now_{0};
+};
+
+/// Which job a message is of.
+struct mark {
+    std::uint32_t number;
+};
+
+class growing_memory final : public tactus::memory_region {
+public:
+    explicit growing_memory(std::size_t bytes)
+        : bytes_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t(64)))) {
+        data_ = bytes_;
+        size_ = bytes;
+        size_max_ = bytes;
+    }
+    ~growing_memory() { ::operator delete(bytes_, std::align_val_t(64)); }
+    [[nodiscard]] bool resize(std::size_t bytes) noexcept override { return bytes <= size_max_; }
+
+private:
+    std::byte* bytes_;
+};
+
+struct outcome {
+    std::atomic<std::uint8_t> handled{0};
+    std::atomic<std::uint8_t> cancelled{0};
+};
+std::vector<outcome>* outcomes = nullptr;
+
+struct marking_actor {
+    void receive(tactus::turn&, tactus::envelope& e) {
+        if (const mark* m = e.get_if<mark>())
+            (*outcomes)[m->number].handled.fetch_add(1, std::memory_order_relaxed);
+    }
+};
+
+class race {
+public:
+    race()
+        : jobs_(tactus::job_store::bytes(tactus::scheduler::cells_for(timers_max))),
+          nodes_(tactus::scheduler_wheel::node_bytes(timers_max)),
+          overflow_(tactus::scheduler_wheel::overflow_bytes(timers_max)),
+          timers({.time = &time,
+                  .config = tactus::scheduler_config::for_clock(tactus::clock_kind::deterministic),
+                  .timers_max = timers_max,
+                  .jobs = &jobs_,
+                  .nodes = &nodes_,
+                  .overflow = &overflow_}),
+          kernel([this](tactus_test::kernel_rig::options& o) {
+              o.timers = &timers;
+              o.time = &time;
+          }) {
+        timers.attach(*kernel);
+    }
+    ~race() { kernel.destroy(); }
+
+    static constexpr std::uint32_t timers_max = 1U << 17U;
+    moved_clock time;
+
+private:
+    growing_memory jobs_;
+    growing_memory nodes_;
+    growing_memory overflow_;
+
+public:
+    tactus::scheduler timers;
+    tactus_test::kernel_rig kernel;
+};
+
+// Handles on their way from who registered to who cancels.
+class exchange_of_handles {
+public:
+    void put(std::uint32_t number, const cancellable& what) {
+        const std::lock_guard held(mutex_);
+        all_.emplace_back(number, what);
+    }
+    std::vector<std::pair<std::uint32_t, cancellable>> take() {
+        const std::lock_guard held(mutex_);
+        return std::exchange(all_, {});
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::pair<std::uint32_t, cancellable>> all_;
+};
+
+TEST(cancel_race, every_job_is_handled_or_cancelled_and_never_both) {
+    std::vector<outcome> all(2 * each);
+    outcomes = &all;
+    race r;
+    const auto who = r.kernel.spawn<marking_actor>();
+    exchange_of_handles between[2];
+    std::atomic<int> running{2};
+    std::atomic<std::uint32_t> refused{0};
+    const auto work = [&](unsigned me) {
+        std::minstd_rand random(me + 1);
+        const auto cancel_others = [&] {
+            for (auto& [number, what] : between[1 - me].take()) {
+                if (what.cancel())
+                    all[number].cancelled.fetch_add(1, std::memory_order_relaxed);
+            }
+        };
+        for (std::uint32_t i = 0; i < each; ++i) {
+            const std::uint32_t number = me * each + i;
+            auto made =
+                r.timers.schedule_once(duration::from_ms(1 + random() % 4), who, mark{number});
+            if (!made) {
+                // No room: as if it had been cancelled.
+                all[number].cancelled.fetch_add(1, std::memory_order_relaxed);
+                refused.fetch_add(1, std::memory_order_relaxed);
+                std::this_thread::yield();
+                continue;
+            }
+            switch (random() % 4) {
+            case 0:
+                if (made->cancel())
+                    all[number].cancelled.fetch_add(1, std::memory_order_relaxed);
+                break;
+            case 1:
+                between[me].put(number, *made);
+                break;
+            default:
+                break;
+            }
+            if (i % 64 == 0)
+                cancel_others();
+        }
+        cancel_others();
+        running.fetch_sub(1);
+    };
+    std::thread a(work, 0U);
+    std::thread b(work, 1U);
+    while (running.load() != 0) {
+        r.time.advance(duration::from_us(300));
+        (void)r.kernel.run();
+    }
+    a.join();
+    b.join();
+    for (int i = 0; i < 10; ++i) {
+        r.time.advance(duration::from_ms(1));
+        (void)r.kernel.run();
+    }
+    std::uint32_t handled = 0;
+    std::uint32_t cancelled = 0;
+    std::uint32_t wrong = 0;
+    for (const outcome& o : all) {
+        handled += o.handled.load();
+        cancelled += o.cancelled.load();
+        wrong += o.handled.load() + o.cancelled.load() != 1 ? 1U : 0U;
+    }
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_EQ(handled + cancelled, 2 * each);
+    EXPECT_EQ(r.timers.active_count(), 0u);
+    EXPECT_EQ(r.timers.cell_count(), 0u);
+    EXPECT_EQ(r.timers.counted().cancelled, cancelled - refused.load());
+    EXPECT_EQ(r.timers.counted().fired, handled);
+    // Otherwise nothing was tested.
+    EXPECT_GT(handled, each / 10);
+    EXPECT_GT(cancelled, each / 10);
+    std::printf("%u handled, %u cancelled, %u refused, %llu left for another\n", handled, cancelled,
+                refused.load(), static_cast<unsigned long long>(r.timers.counted().commands_left));
+}
+
+// CN-2, CN-6: a periodic job is not handled after a cancel that succeeded, wherever it was.
+TEST(cancel_race, a_periodic_job_ends_with_its_cancel) {
+    constexpr std::uint32_t rounds = each / 100;
+    std::vector<outcome> all(rounds);
+    outcomes = &all;
+    race r;
+    const auto who = r.kernel.spawn<marking_actor>();
+    std::atomic<bool> over{false};
+    std::thread canceller([&] {
+        std::minstd_rand random(7);
+        for (std::uint32_t i = 0; i < rounds; ++i) {
+            const job_mode mode = random() % 2 == 0 ? job_mode::fixed_rate : job_mode::fixed_delay;
+            auto made = r.timers.add({.mode = mode,
+                                      .first = duration::from_us(100),
+                                      .period = duration::from_us(100),
+                                      .to = who,
+                                      .backlog_limit = 60'000,
+                                      .burst_threshold = 60'000},
+                                     mark{i});
+            ASSERT_TRUE(made.has_value());
+            for (auto spin = random() % 2'000; spin != 0; --spin)
+                std::atomic_signal_fence(std::memory_order_seq_cst);
+            ASSERT_TRUE(made->cancel());
+            ASSERT_TRUE(made->is_cancelled());
+        }
+        over = true;
+    });
+    while (!over.load()) {
+        r.time.advance(duration::from_ms(1));
+        (void)r.kernel.run();
+    }
+    canceller.join();
+    std::vector<std::uint8_t> before(rounds);
+    for (std::uint32_t i = 0; i < rounds; ++i)
+        before[i] = all[i].handled.load();
+    for (int i = 0; i < 5; ++i) {
+        r.time.advance(duration::from_ms(1));
+        (void)r.kernel.run();
+    }
+    std::uint32_t late = 0;
+    for (std::uint32_t i = 0; i < rounds; ++i)
+        late += before[i] != all[i].handled.load() ? 1U : 0U;
+    EXPECT_EQ(late, 0u);
+    EXPECT_EQ(r.timers.active_count(), 0u);
+    EXPECT_EQ(r.timers.cell_count(), 0u);
+    EXPECT_EQ(r.timers.counted().cancelled, rounds);
+}
+
+}  // namespace

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: cancelling, in every state and by every way (CN-1 … CN-8).
+// Method: the table of the specification as it stands; cases of conformance/scheduler.md.
+#include <tactus/scheduler/scheduler.hpp>
+
+#include <cstdint>
+
+#include "scheduler_rig.hpp"
+
+using tactus::cancellable;
+using tactus::duration;
+using tactus::execution_batch;
+using tactus::job_mode;
+using tactus::job_state;
+using tactus::job_word;
+using tactus_test::journal;
+using tactus_test::number;
+using tactus_test::scheduler_rig;
+
+namespace {
+
+constexpr duration ms(std::int64_t n) {
+    return duration::from_ms(n);
+}
+
+// TC-S27, TC-X09, CN: as data.
+TEST(cancelling, the_table_is_the_specification_s) {
+    struct row {
+        job_state state;
+        bool one_shot;
+        bool periodic;
+    };
+    constexpr row rows[] = {
+        {job_state::scheduled, true, true},
+        {job_state::executing, false, true},
+        {job_state::completed, false, false},
+        {job_state::cancelled, false, false},
+    };
+    for (const row& r : rows) {
+        const job_word once = job_word().next_use(0).with(r.state);
+        const job_word again = job_word().next_use(job_word::periodic).with(r.state);
+        EXPECT_EQ(once.can_be_cancelled(), r.one_shot);
+        EXPECT_EQ(again.can_be_cancelled(), r.periodic);
+    }
+}
+
+// CN-7: a word remembers the uses before; a use is named by one generation.
+TEST(cancelling, a_word_knows_what_became_of_earlier_uses) {
+    job_word word;
+    for (int i = 0; i < 8; ++i)
+        word = word.next_use(0).with(i % 3 == 0 ? job_state::cancelled : job_state::completed);
+    const std::uint32_t last = word.generation();
+    for (std::uint32_t age = 0; age < 8; ++age) {
+        const auto was = word.outcome_of(last - age);
+        if (age > job_word::history_bits) {
+            EXPECT_FALSE(was.has_value());
+            continue;
+        }
+        ASSERT_TRUE(was.has_value());
+        EXPECT_EQ(*was, (7 - age) % 3 == 0 ? job_state::cancelled : job_state::completed);
+    }
+    EXPECT_FALSE(word.outcome_of(last - 100).has_value());
+    EXPECT_FALSE(word.outcome_of(last + 1).has_value());
+}
+
+// TC-S07, TC-P01, C-SCH-3, CN-1
+TEST(cancelling, the_first_succeeds_and_all_later_ones_do_not) {
+    scheduler_rig rig;
+    const auto who = rig.spawn();
+    auto made = rig->schedule_once(ms(10), who, number{1});
+    ASSERT_TRUE(made.has_value());
+    cancellable copy = *made;
+    EXPECT_FALSE(made->is_cancelled());
+    EXPECT_TRUE(made->cancel());
+    EXPECT_TRUE(made->is_cancelled());
+    EXPECT_TRUE(copy.is_cancelled());
+    EXPECT_FALSE(made->cancel());
+    EXPECT_FALSE(copy.cancel());
+    EXPECT_TRUE(made->is_cancelled());
+    EXPECT_FALSE(made->is_completed());
+}
+
+// TC-S08, C-SCH-2
+TEST(cancelling, what_was_cancelled_does_not_come) {
+    scheduler_rig rig;
+    const auto who = rig.spawn();
+    for (std::uint32_t i = 0; i < 5; ++i) {
+        auto made = rig->schedule_once(ms(10), who, number{i});
+        ASSERT_TRUE(made.has_value());
+        EXPECT_TRUE(made->cancel());
+    }
+    rig.jump(2'000);
+    EXPECT_TRUE(journal().is({}));
+}
+
+// TC-S10, CN-8
+TEST(cancelling, cancelled_and_dropped_are_counted_apart) {
+    scheduler_rig rig;
+    const auto who = rig.spawn();
+    ASSERT_TRUE(rig->schedule_once(ms(2), who, number{1}).has_value());
+    auto second = rig->schedule_once(ms(4), who, number{2});
+    ASSERT_TRUE(second.has_value());
+    EXPECT_EQ(rig->active_count(), 2u);
+    EXPECT_TRUE(second->cancel());
+    rig.jump(4);
+    EXPECT_EQ(rig->active_count(), 0u);
+    EXPECT_EQ(rig->counted().cancelled, 1u);
+    EXPECT_EQ(rig->counted().dropped, 0u);
+    EXPECT_TRUE(journal().is({1}));
+}
+
+// TC-S25, CN-5: one way to cancel.
+TEST(cancelling, by_the_handle_or_by_the_scheduler_is_the_same) {
+    scheduler_rig rig;
+    const auto who = rig.spawn();
+    auto made = rig->schedule_once(ms(10), who, number{1});
+    ASSERT_TRUE(made.has_value());
+    EXPECT_TRUE(made->cancel());
+    EXPECT_FALSE(rig->cancel(*made));
+    EXPECT_EQ(rig->active_count(), 0u);
+    auto other = rig->schedule_once(ms(10), who, number{1});
+    ASSERT_TRUE(other.has_value());
+    EXPECT_TRUE(rig->cancel(*other));
+    EXPECT_FALSE(other->cancel());
+    EXPECT_TRUE(other->is_cancelled());
+}
+
+// CN-3, TC-X10: their cells and nodes are free at once.
+TEST(cancelling, far_timers_that_are_cancelled_leave_nothing_behind) {
+    scheduler_rig rig;
+    const auto who = rig.spawn();
+    const int count = tactus_test::board::roomy ? 1'000'000 : 1'000;
+    for (int i = 0; i < count; ++i) {
+        auto made = rig->schedule_once(duration::from_s(3'600), who, number{1});
+        ASSERT_TRUE(made.has_value());
+        ASSERT_TRUE(made->cancel());
+    }
+    EXPECT_EQ(rig->active_count(), 0u);
+    EXPECT_EQ(rig->cell_count(), 0u);
+    EXPECT_EQ(rig->counted().cancelled, static_cast<std::uint64_t>(count));
+}
+
+// CN-7
+TEST(cancelling, a_stale_handle_cancels_nothing) {
+    scheduler_rig rig;
+    const auto who = rig.spawn();
+    auto first = rig->schedule_once(ms(1), who, number{1});
+    ASSERT_TRUE(first.has_value());
+    rig.jump(1);
+    auto second = rig->schedule_once(ms(1), who, number{2});  // in the same cell
+    ASSERT_TRUE(second.has_value());
+    EXPECT_FALSE(first->cancel());
+    EXPECT_FALSE(first->is_cancelled());
+    cancellable nothing;
+    EXPECT_FALSE(nothing.cancel());
+    EXPECT_FALSE(static_cast<bool>(nothing));
+    EXPECT_FALSE(rig->cancel(nothing));
+    rig.jump(1);
+    EXPECT_TRUE(journal().is({1, 2}));
+}
+
+// TC-S27: executing is enqueued, too; a one-shot is delivered then.
+TEST(cancelling, a_one_shot_that_is_in_the_mailbox_is_delivered) {
+    scheduler_rig rig;
+    const auto who = rig.spawn();
+    auto made = rig->schedule_once(ms(1), who, number{1});
+    ASSERT_TRUE(made.has_value());
+    rig.time.advance(ms(1));
+    rig->run_due(rig.time.now());  // sent, but nobody has run
+    EXPECT_EQ(made->state(), job_state::executing);
+    EXPECT_FALSE(made->cancel());
+    EXPECT_FALSE(made->is_cancelled());
+    rig.run();
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_TRUE(made->is_completed());
+}
+
+// TC-S27, CN-4: of a periodic job it is dropped, and the job is not armed again.
+TEST(cancelling, a_periodic_message_that_is_in_the_mailbox_is_dropped) {
+    for (const job_mode mode : {job_mode::fixed_rate, job_mode::fixed_delay}) {
+        scheduler_rig rig;
+        const auto who = rig.spawn();
+        auto made = rig->add({.mode = mode, .first = ms(1), .period = ms(1), .to = who}, number{1});
+        ASSERT_TRUE(made.has_value());
+        rig.time.advance(ms(1));
+        rig->run_due(rig.time.now());
+        EXPECT_TRUE(made->cancel());
+        EXPECT_TRUE(made->is_cancelled());
+        rig.run();
+        rig.pass(5);
+        EXPECT_TRUE(journal().is({}));
+        EXPECT_EQ(rig->active_count(), 0u);
+        EXPECT_EQ(rig->cell_count(), 0u);
+        EXPECT_EQ(rig->counted().cancelled, 1u);
+        EXPECT_EQ(rig->counted().dropped, 1u);
+    }
+}
+
+cancellable* own = nullptr;
+
+// CN-6
+TEST(cancelling, a_periodic_job_that_cancels_itself_never_comes_again) {
+    for (const job_mode mode : {job_mode::fixed_rate, job_mode::fixed_delay}) {
+        scheduler_rig rig;
+        const auto who = rig.spawn([](tactus::turn&, std::uint32_t) {
+            EXPECT_TRUE(own->cancel());
+            EXPECT_FALSE(own->cancel());
+        });
+        auto made = rig->add({.mode = mode, .first = ms(1), .period = ms(1), .to = who}, number{1});
+        ASSERT_TRUE(made.has_value());
+        own = &*made;
+        rig.pass(5);
+        EXPECT_TRUE(journal().is({1}));
+        EXPECT_TRUE(made->is_cancelled());
+        EXPECT_EQ(rig->active_count(), 0u);
+        EXPECT_EQ(rig->cell_count(), 0u);
+    }
+}
+
+// TC-P22
+TEST(cancelling, during_the_initial_delay_and_after_the_first_run) {
+    for (const job_mode mode : {job_mode::fixed_rate, job_mode::fixed_delay}) {
+        scheduler_rig rig;
+        const auto who = rig.spawn();
+        auto early =
+            rig->add({.mode = mode, .first = ms(3), .period = ms(1), .to = who}, number{1});
+        auto late = rig->add({.mode = mode, .first = ms(1), .period = ms(2), .to = who}, number{2});
+        ASSERT_TRUE(early.has_value());
+        ASSERT_TRUE(late.has_value());
+        rig.pass(1);
+        EXPECT_TRUE(early->cancel());
+        EXPECT_TRUE(late->cancel());
+        rig.pass(10);
+        EXPECT_TRUE(journal().is({2}));
+    }
+}
+
+int told = 0;
+struct function_that_is_told {
+    void operator()(const execution_batch&) const { journal().add(1); }
+    void cancelled() const { ++told; }
+};
+
+// C-SCH-4, C-SCH-25
+TEST(cancelling, a_function_is_told_that_it_was) {
+    scheduler_rig rig;
+    told = 0;
+    auto once = rig->schedule_once_fn(ms(5), function_that_is_told{});
+    ASSERT_TRUE(once.has_value());
+    EXPECT_TRUE(once->cancel());
+    EXPECT_EQ(told, 1);
+    auto again = rig->schedule_at_fixed_rate_fn(ms(1), ms(1), function_that_is_told{});
+    ASSERT_TRUE(again.has_value());
+    rig.pass(2);
+    EXPECT_TRUE(again->cancel());
+    EXPECT_EQ(told, 2);
+    rig.pass(3);
+    EXPECT_TRUE(journal().is({1, 1}));
+    auto runs = rig->schedule_once_fn(ms(1), function_that_is_told{});
+    ASSERT_TRUE(runs.has_value());
+    rig.pass(1);
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_EQ(told, 2);
+}
+
+struct counted_message {
+    static inline int live = 0;
+    std::uint32_t value = 0;
+    explicit counted_message(std::uint32_t v) noexcept : value(v) { ++live; }
+    counted_message(const counted_message& o) noexcept : value(o.value) { ++live; }
+    counted_message(counted_message&& o) noexcept : value(o.value) { ++live; }
+    counted_message& operator=(const counted_message&) = default;
+    ~counted_message() { --live; }
+};
+struct counted_actor {
+    void receive(tactus::turn&, tactus::envelope& e) {
+        if (const auto* m = e.get_if<counted_message>())
+            journal().add(static_cast<std::int32_t>(m->value));
+    }
+};
+
+// Constructors and destructors balance on every path.
+TEST(cancelling, every_message_is_destroyed_once) {
+    counted_message::live = 0;
+    {
+        scheduler_rig rig;
+        const auto who = rig.kernel.spawn<counted_actor>();
+        auto a = rig->schedule_once(ms(1), who, counted_message(1));
+        auto b = rig->schedule_once(ms(1), who, counted_message(2));
+        auto c = rig->schedule_at_fixed_rate(ms(1), ms(1), who, counted_message(3));
+        auto d = rig->schedule_with_fixed_delay(ms(1), ms(1), who, counted_message(4));
+        ASSERT_TRUE(a && b && c && d);
+        EXPECT_EQ(counted_message::live, 4);
+        EXPECT_TRUE(b->cancel());
+        EXPECT_EQ(counted_message::live, 3);
+        rig.pass(2);
+        EXPECT_TRUE(journal().is({1, 3, 4, 3, 4}));
+        EXPECT_EQ(counted_message::live, 2);
+        EXPECT_TRUE(c->cancel());
+        EXPECT_EQ(counted_message::live, 1);
+        rig.time.advance(ms(1));
+        rig->run_due(rig.time.now());
+        EXPECT_EQ(counted_message::live, 2);  // and a copy on its way
+    }
+    EXPECT_EQ(counted_message::live, 0);
+}
+
+}  // namespace

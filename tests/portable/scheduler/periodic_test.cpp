@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: jobs that come again (SC-1, SC-11, SC-12, SC-20 … SC-26), and the batches they come in
+// (BT-1, BT-2).
+// Method: cases of conformance/scheduler.md in time that the test moves; k - 1, k and k + 1.
+#include <tactus/scheduler/scheduler.hpp>
+
+#include <cstdint>
+
+#include "scheduler_rig.hpp"
+
+using tactus::duration;
+using tactus::execution_batch;
+using tactus::job_mode;
+using tactus::job_request;
+using tactus::job_state;
+using tactus::scheduler_errc;
+using tactus::scheduler_warning_kind;
+using tactus_test::board;
+using tactus_test::journal;
+using tactus_test::number;
+using tactus_test::scheduler_rig;
+
+namespace {
+
+constexpr duration ms(std::int64_t n) {
+    return duration::from_ms(n);
+}
+
+tactus::scheduler* looked_at = nullptr;
+execution_batch batches[16];
+unsigned batch_count = 0;
+
+void note_batch(tactus::turn& t, std::uint32_t) {
+    if (const auto b = looked_at->current_batch(&t); b && batch_count < 16)
+        batches[batch_count++] = *b;
+}
+
+/// A rig whose actors write down in what batch a message came.
+struct batch_rig : scheduler_rig {
+    batch_rig() noexcept {
+        looked_at = &**this;
+        batch_count = 0;
+    }
+    [[nodiscard]] auto rate(std::uint16_t backlog, std::uint16_t burst, std::uint32_t value = 1,
+                            job_mode mode = job_mode::fixed_rate) noexcept {
+        return (*this)->add({.mode = mode,
+                             .first = ms(1),
+                             .period = ms(1),
+                             .to = who,
+                             .backlog_limit = backlog,
+                             .burst_threshold = burst},
+                            number{value});
+    }
+    tactus::mailbox_index who = spawn(note_batch);
+};
+
+// TC-S14
+TEST(periodic, a_fixed_rate_keeps_its_grid) {
+    batch_rig rig;
+    ASSERT_TRUE(rig->schedule_at_fixed_rate(ms(2), ms(3), rig.who, number{1}).has_value());
+    rig.jump(2);
+    rig.jump(3);
+    rig.jump(3);
+    EXPECT_TRUE(journal().is({1, 1, 1}));
+    rig.jump(2);
+    EXPECT_TRUE(journal().is({}));
+    rig.jump(1);
+    EXPECT_TRUE(journal().is({1}));
+}
+
+// TC-S15, BT-1
+TEST(periodic, missed_periods_are_folded_into_one_delivery) {
+    batch_rig rig;
+    const auto made = rig.rate(10, 10);
+    ASSERT_TRUE(made.has_value());
+    rig.jump(1);
+    rig.jump(5);
+    ASSERT_EQ(batch_count, 2u);
+    EXPECT_TRUE((batches[0] == execution_batch{1, 0, job_mode::fixed_rate, made->id()}));
+    EXPECT_TRUE((batches[1] == execution_batch{5, 4, job_mode::fixed_rate, made->id()}));
+    EXPECT_EQ(rig->counted().missed, 4u);
+}
+
+// TC-X06, SC-23: one advance of n folds, n of one deliver n times.
+TEST(periodic, one_jump_folds_and_single_ticks_deliver_each) {
+    batch_rig rig;
+    ASSERT_TRUE(rig.rate(8, 8).has_value());
+    rig.jump(5);
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_EQ(batches[0].runs, 5u);
+    rig.pass(5);
+    EXPECT_TRUE(journal().is({1, 1, 1, 1, 1}));
+    for (unsigned i = 1; i < 6; ++i)
+        EXPECT_EQ(batches[i].runs, 1u);
+}
+
+// SC-20, C-SCH-31: catch_up = each delivers every run in turn, and is back on its grid.
+TEST(periodic, each_missed_run_may_be_delivered_in_turn) {
+    batch_rig rig;
+    ASSERT_TRUE(rig->add({.mode = job_mode::fixed_rate,
+                          .first = ms(1),
+                          .period = ms(1),
+                          .to = rig.who,
+                          .each = true},
+                         number{1})
+                    .has_value());
+    rig.jump(6);
+    EXPECT_TRUE(journal().is({1, 1, 1, 1, 1, 1}));
+    for (unsigned i = 0; i < 6; ++i)
+        EXPECT_EQ(batches[i].runs, 1u);
+    rig.jump(1);
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_EQ(rig.warnings.count, 0u);
+}
+
+// SC-21, SC-22: k - 1, k, k + 1 for both limits. TC-S16: exactly one warning.
+TEST(periodic, limits_are_exact) {
+    struct row {
+        std::uint32_t jump;  // missed + 1
+        unsigned bursts;
+        unsigned exceeded;
+    };
+    // burst_threshold 2, backlog_limit 4
+    constexpr row rows[] = {{2, 0, 0}, {3, 0, 0}, {4, 1, 0}, {5, 1, 0}, {6, 0, 1}, {7, 0, 1}};
+    for (const row& r : rows) {
+        batch_rig rig;
+        auto made = rig.rate(4, 2);
+        ASSERT_TRUE(made.has_value());
+        rig.jump(r.jump);
+        EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::burst_fire), r.bursts);
+        EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::backlog_exceeded), r.exceeded);
+        EXPECT_EQ(rig.warnings.count, r.bursts + r.exceeded);
+        EXPECT_EQ(made->is_cancelled(), r.exceeded != 0);
+        EXPECT_EQ(rig->active_count(), r.exceeded != 0 ? 0u : 1u);
+        if (rig.warnings.count != 0) {
+            EXPECT_EQ(rig.warnings.all[0].value, static_cast<std::int64_t>(r.jump) - 1);
+            EXPECT_TRUE(rig.warnings.all[0].job == made->id());
+        }
+        EXPECT_EQ(journal().count(), r.exceeded != 0 ? 0u : 1u);
+        journal().clear();
+        EXPECT_EQ(rig->cell_count(), rig->active_count());
+    }
+}
+
+// TC-S16
+TEST(periodic, a_limit_of_one_ends_it_after_two_missed) {
+    batch_rig rig;
+    auto made = rig.rate(1, 1);
+    ASSERT_TRUE(made.has_value());
+    rig.jump(10);
+    EXPECT_TRUE(made->is_cancelled());
+    EXPECT_EQ(rig->active_count(), 0u);
+    EXPECT_EQ(rig.warnings.count, 1u);
+    EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::backlog_exceeded), 1u);
+}
+
+// TC-S17, TC-S28, SC-24: a pause never ends a fixed delay, and it misses nothing.
+TEST(periodic, a_pause_ends_a_fixed_rate_and_not_a_fixed_delay) {
+    batch_rig rig;
+    auto fast = rig.rate(1, 1, 1);
+    auto slow = rig.rate(1, 1, 2, job_mode::fixed_delay);
+    ASSERT_TRUE(fast && slow);
+    rig.jump(5);
+    EXPECT_TRUE(fast->is_cancelled());
+    ASSERT_EQ(rig.warnings.count, 1u);
+    EXPECT_TRUE(rig.warnings.all[0].job == fast->id());
+    EXPECT_FALSE(slow->is_cancelled());
+    rig.jump(5);
+    EXPECT_TRUE(journal().is({2, 2}));
+    EXPECT_EQ(batches[1].missed_runs, 0u);
+    EXPECT_EQ(rig->active_count(), 1u);
+}
+
+// TC-S19
+TEST(periodic, a_burst_is_told_of_the_fixed_rate_alone) {
+    batch_rig rig;
+    auto fast = rig.rate(8, 1, 1);
+    ASSERT_TRUE(fast && rig.rate(8, 1, 2, job_mode::fixed_delay));
+    rig.jump(4);
+    ASSERT_EQ(rig.warnings.count, 1u);
+    EXPECT_EQ(rig.warnings.all[0].kind, scheduler_warning_kind::burst_fire);
+    EXPECT_TRUE(rig.warnings.all[0].job == fast->id());
+    journal().clear();
+}
+
+// TC-S21
+TEST(periodic, it_goes_on_until_it_is_cancelled) {
+    batch_rig rig;
+    auto made = rig.rate(8, 2);
+    ASSERT_TRUE(made.has_value());
+    rig.pass(2);
+    EXPECT_FALSE(made->is_completed());
+    EXPECT_FALSE(made->is_cancelled());
+    EXPECT_TRUE(made->cancel());
+    journal().clear();
+}
+
+// SC-14, SC-5
+TEST(periodic, options_are_checked) {
+    batch_rig rig;
+    struct row {
+        std::uint16_t backlog;
+        std::uint16_t burst;
+        bool good;
+    };
+    for (const row& r : {row{0, 0, false}, row{1, 0, false}, row{1, 2, false}, row{2, 2, true}}) {
+        const auto made = rig.rate(r.backlog, r.burst);
+        EXPECT_EQ(made.has_value(), r.good);
+        if (!made) {
+            EXPECT_EQ(made.error().code, scheduler_errc::invalid_options);
+        }
+    }
+}
+
+scheduler_rig* working = nullptr;
+
+// TC-X07, SC-24: 10 ms of delay and 100 ms of handling are 110 ms from start to start.
+TEST(periodic, handling_time_is_added_to_a_fixed_delay) {
+    scheduler_rig rig;
+    working = &rig;
+    static std::uint64_t starts[4];
+    static unsigned count;
+    count = 0;
+    const auto who = rig.spawn([](tactus::turn&, std::uint32_t) {
+        if (count < 4)
+            starts[count++] = working->time.now().ns() / 1'000'000;
+        working->time.advance(ms(100));
+    });
+    auto made = rig->schedule_with_fixed_delay(ms(10), ms(10), who, number{1});
+    ASSERT_TRUE(made.has_value());
+    for (int i = 0; i < 500 && count < 3; ++i)
+        rig.jump(1);
+    ASSERT_EQ(count, 3u);
+    EXPECT_EQ(starts[0], 10u);
+    EXPECT_EQ(starts[1], 120u);
+    EXPECT_EQ(starts[2], 230u);
+    EXPECT_EQ(rig->counted().missed, 0u);
+    EXPECT_FALSE(made->is_cancelled());
+    journal().clear();
+}
+
+// SC-26: after = sent begins the next wait when the message is in the mailbox.
+TEST(periodic, a_fixed_delay_may_begin_when_it_is_sent) {
+    for (const bool after_sent : {false, true}) {
+        scheduler_rig rig;
+        const auto who = rig.spawn();
+        ASSERT_TRUE(rig->add({.mode = job_mode::fixed_delay,
+                              .first = ms(1),
+                              .period = ms(2),
+                              .to = who,
+                              .after_sent = after_sent},
+                             number{1})
+                        .has_value());
+        rig.time.advance(ms(1));
+        rig->run_due(rig.time.now());  // sent at 1
+        rig.time.advance(ms(1));
+        rig.run();  // handled at 2
+        EXPECT_TRUE(journal().is({1}));
+        rig.jump(1);  // 3
+        EXPECT_EQ(journal().count(), after_sent ? 1u : 0u);
+        rig.jump(1);  // 4
+        EXPECT_TRUE(journal().is({1}));
+    }
+}
+
+// SC-11, TC-P21, C-SCH-21
+TEST(periodic, it_ends_with_its_receiver) {
+    for (const job_mode mode : {job_mode::fixed_rate, job_mode::fixed_delay}) {
+        scheduler_rig rig;
+        const auto who = rig.spawn();
+        auto made = rig->add({.mode = mode, .first = ms(1), .period = ms(1), .to = who}, number{1});
+        ASSERT_TRUE(made.has_value());
+        rig.pass(2);
+        (void)rig.kernel->stop(who);
+        rig.run();
+        journal().clear();
+        rig.pass(3);
+        EXPECT_TRUE(journal().is({}));
+        EXPECT_TRUE(made->is_completed());
+        EXPECT_FALSE(made->is_cancelled());
+        EXPECT_EQ(rig->active_count(), 0u);
+        EXPECT_EQ(rig->cell_count(), 0u);
+    }
+}
+
+// BT-2: whatever becomes of the message, a fixed delay goes on.
+TEST(periodic, a_run_that_is_lost_is_not_leaked) {
+    scheduler_rig rig;
+    const auto who = rig.spawn();
+    auto made = rig->schedule_with_fixed_delay(ms(1), ms(1), who, number{1});
+    ASSERT_TRUE(made.has_value());
+    rig.time.advance(ms(1));
+    rig->run_due(rig.time.now());  // in the mailbox
+    (void)rig.kernel->stop(who);   // whose contents become dead letters
+    rig.run();
+    EXPECT_EQ(rig->active_count(), 1u);  // armed again; it finds out when it is due
+    rig.jump(1);
+    EXPECT_EQ(rig->active_count(), 0u);
+    EXPECT_EQ(rig->cell_count(), 0u);
+    EXPECT_TRUE(made->is_completed());
+    journal().clear();
+}
+
+// BT-1: nowhere after, and not for other messages.
+TEST(periodic, a_batch_is_seen_while_its_message_is_handled_and_nowhere_else) {
+    batch_rig rig;
+    ASSERT_TRUE(rig->schedule_once(ms(1), rig.who, number{1}).has_value());
+    rig.kernel.tell(rig.who, {5});
+    rig.run();
+    EXPECT_EQ(batch_count, 0u);
+    rig.jump(1);
+    ASSERT_EQ(batch_count, 1u);
+    EXPECT_EQ(batches[0].mode, job_mode::one_shot);
+    EXPECT_EQ(batches[0].runs, 1u);
+    rig.kernel.tell(rig.who, {6});
+    rig.run();
+    EXPECT_EQ(batch_count, 1u);
+    EXPECT_FALSE(rig->current_batch(nullptr).has_value());
+    EXPECT_TRUE(journal().is({5, 1, 6}));
+}
+
+// BT-3: the same in the port's task-local slot.
+TEST(periodic, a_batch_may_lie_in_the_task_local_slot) {
+    static tactus::port_local_slot<64> slot;
+    scheduler_rig rig([](tactus::scheduler_options& o) { o.slot = &slot; });
+    looked_at = &*rig;
+    batch_count = 0;
+    const auto who = rig.spawn([](tactus::turn&, std::uint32_t) {
+        if (const auto b = looked_at->current_batch(nullptr))
+            batches[batch_count++] = *b;
+    });
+    auto made = rig->schedule_at_fixed_rate(ms(1), ms(1), who, number{1});
+    ASSERT_TRUE(made.has_value());
+    rig.kernel.tell(who, {5});
+    rig.run();
+    EXPECT_EQ(batch_count, 0u);
+    rig.jump(2);
+    ASSERT_EQ(batch_count, 1u);
+    EXPECT_TRUE((batches[0] == execution_batch{2, 1, job_mode::fixed_rate, made->id()}));
+    EXPECT_FALSE(rig->current_batch(nullptr).has_value());
+    journal().clear();
+}
+
+// ---- functions
+
+// SC-1, SC-10, C-SCH-1
+TEST(periodic, functions_run_on_a_dispatcher_and_know_their_batch) {
+    scheduler_rig rig;
+    static execution_batch seen;
+    auto made = rig->schedule_once_fn(ms(3), [](const execution_batch& b) {
+        seen = b;
+        journal().add(1);
+    });
+    ASSERT_TRUE(made.has_value());
+    rig.jump(2);
+    EXPECT_TRUE(journal().is({}));
+    rig.time.advance(ms(1));
+    rig->run_due(rig.time.now());
+    EXPECT_TRUE(journal().is({}));  // not on the thread that runs timers
+    rig.run();
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_TRUE((seen == execution_batch{1, 0, job_mode::one_shot, made->id()}));
+    EXPECT_TRUE(made->is_completed());
+    EXPECT_EQ(rig->cell_count(), 0u);
+}
+
+TEST(periodic, functions_come_again) {
+    for (const job_mode mode : {job_mode::fixed_rate, job_mode::fixed_delay}) {
+        scheduler_rig rig;
+        auto made = rig->add_function({.mode = mode, .first = ms(1), .period = ms(2)},
+                                      [](const execution_batch&) { journal().add(7); });
+        ASSERT_TRUE(made.has_value());
+        rig.pass(6);
+        EXPECT_TRUE(journal().is({7, 7, 7}));
+        EXPECT_TRUE(made->cancel());
+        rig.pass(6);
+        EXPECT_TRUE(journal().is({}));
+        EXPECT_EQ(rig->cell_count(), 0u);
+    }
+}
+
+// SC-12, TC-P21, C-SCH-22, C-SCH-23: it ends, is told once, and completed. By an error; exceptions
+// are the host's.
+TEST(periodic, a_function_that_fails_ends_its_job) {
+    for (const job_mode mode : {job_mode::one_shot, job_mode::fixed_rate, job_mode::fixed_delay}) {
+        scheduler_rig rig;
+        auto made = rig->add_function({.mode = mode, .first = ms(1), .period = ms(1)},
+                                      [n = 0](const execution_batch&) mutable {
+                                          journal().add(++n);
+                                          return n == 3 ? tactus::handled::failed("three")
+                                                        : tactus::handled::ok();
+                                      });
+        ASSERT_TRUE(made.has_value());
+        rig.pass(6);
+        const bool once = mode == job_mode::one_shot;
+        EXPECT_EQ(journal().count(), once ? 1u : 3u);
+        journal().clear();
+        EXPECT_TRUE(made->is_completed());
+        EXPECT_FALSE(made->is_cancelled());
+        EXPECT_FALSE(made->cancel());
+        EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::handler_failed), once ? 0u : 1u);
+        EXPECT_EQ(rig->active_count(), 0u);
+        EXPECT_EQ(rig->cell_count(), 0u);
+    }
+}
+
+// A fixed rate whose function has not run yet owes it the runs.
+TEST(periodic, runs_of_a_function_that_waits_are_folded) {
+    scheduler_rig rig;
+    static std::uint32_t runs;
+    runs = 0;
+    ASSERT_TRUE(rig->schedule_at_fixed_rate_fn(ms(1), ms(1),
+                                               [](const execution_batch& b) {
+                                                   runs += b.runs;
+                                                   journal().add(1);
+                                               })
+                    .has_value());
+    for (int i = 0; i < 3; ++i) {
+        rig.time.advance(ms(1));
+        rig->run_due(rig.time.now());
+    }
+    rig.run();
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_EQ(runs, 3u);
+}
+
+}  // namespace
