@@ -23,11 +23,11 @@ model_test(checker_tests SOURCES ${checker_tests} LINK tactus::port)
 # The checks are tests, and scenarios for the mutations (MC-4): the same objects, two programs.
 file(GLOB model_tests CONFIGURE_DEPENDS model/*_test.cpp)
 add_library(model_scenarios OBJECT model/scenario.cpp ${model_tests})
-target_link_libraries(model_scenarios PUBLIC test_support GTest::gtest tactus::actor)
-model_test(model_tests SOURCES $<TARGET_OBJECTS:model_scenarios> LINK tactus::actor)
+target_link_libraries(model_scenarios PUBLIC test_support GTest::gtest tactus::actor tactus::scheduler)
+model_test(model_tests SOURCES $<TARGET_OBJECTS:model_scenarios> LINK tactus::actor tactus::scheduler)
 
 add_executable(model_mutations model/mutations.cpp $<TARGET_OBJECTS:model_scenarios>)
-target_link_libraries(model_mutations PRIVATE test_support GTest::gtest tactus::actor)
+target_link_libraries(model_mutations PRIVATE test_support GTest::gtest tactus::actor tactus::scheduler)
 # A minute and a half: for --full, and for who changes an edge.
 if(TACTUS_ALL_TESTS)
   add_test(NAME model_mutations COMMAND model_mutations --check ${PROJECT_SOURCE_DIR}/docs/model.md)

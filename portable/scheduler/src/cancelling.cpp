@@ -22,7 +22,7 @@ bool scheduler::changed(job& j, job_state from, job_state to) noexcept {
     job_word seen(j.word.load(std::memory_order_relaxed));
     while (seen.state() == from) {
         job_word::stored bits = seen.bits();
-        if (j.word.compare_exchange_weak(bits, seen.with(to).bits(), job::made.acq_rel(),
+        if (j.word.compare_exchange_weak(bits, seen.with(to).bits(), job::state.release(),
                                          std::memory_order_relaxed))
             return true;
         seen = job_word(bits);
@@ -64,17 +64,18 @@ void scheduler::doom(job& j) noexcept {
 }
 
 void scheduler::apply(job& j) noexcept {
-    job_word word(j.word.load(job::made.acquire()));
+    // Relaxed, as all looks of the holder: what it needs was done by who has left it here.
+    job_word word(j.word.load(std::memory_order_relaxed));
     if (word.state() == job_state::pending) {
         const bool is_in = !is_closed_ && insert(j);
         if (is_in && changed(j, job_state::pending, job_state::scheduled)) [[likely]]
             return;
         if (!is_in && changed(j, job_state::pending, job_state::cancelled) && !is_closed_)
             ++counts_.dropped;  // no memory for it
-        word = job_word(j.word.load(job::made.acquire()));
+        word = job_word(j.word.load(std::memory_order_relaxed));
     }
     // Ended, by who is here or has left it here.
-    if (j.holders.load(job::held.acquire()) == 0) {
+    if (j.holders.load(std::memory_order_relaxed) == 0) {
         store_.give(j);
         return;
     }
@@ -160,7 +161,7 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
     if (generation == 0)
         return false;
     job& j = store_.at(index);
-    job_word seen(j.word.load(job::made.acquire()));
+    job_word seen(j.word.load(job::state.acquire()));
     for (;;) {
         if (seen.generation() != generation)
             return false;
@@ -169,14 +170,14 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
             if (seen.state() == job_state::executing && seen.is(job_word::wakes) &&
                 firing_thread_.load(std::memory_order_relaxed) != this_thread()) {
                 port::yield();
-                seen = job_word(j.word.load(job::made.acquire()));
+                seen = job_word(j.word.load(job::state.acquire()));
                 continue;
             }
             return false;
         }
         job_word::stored bits = seen.bits();
-        if (j.word.compare_exchange_weak(bits, seen.with(to).bits(), job::made.acq_rel(),
-                                         job::made.acquire()))
+        if (j.word.compare_exchange_weak(bits, seen.with(to).bits(), job::state.acquire(),
+                                         job::state.acquire()))
             break;
         seen = job_word(bits);
     }
@@ -191,7 +192,7 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
 std::optional<job_state> scheduler::state_of(const cancellable& which) const noexcept {
     if (which.serial_ != serial_ || which.generation_ == 0)
         return std::nullopt;
-    return job_word(store_.at(which.index_).word.load(job::made.acquire()))
+    return job_word(store_.at(which.index_).word.load(job::state.acquire()))
         .outcome_of(which.generation_);
 }
 

@@ -168,7 +168,7 @@ void scheduler::fire_copies(job& j) noexcept {
     const std::uint32_t copies = j.each ? j.missed + 1 : 1;
     const std::uint32_t missed = j.each ? 0 : j.missed;
     // BT-2: armed again when the copy has been handled, by its flight.
-    const bool is_passed_on = j.mode == job_mode::fixed_delay && !j.after_sent;
+    const bool is_passed_on = j.waits_for_its_run();
     for (std::uint32_t i = 0; i < copies; ++i) {
         if (i != 0)
             flight = take_flight();
@@ -199,7 +199,7 @@ bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
     f.timer = {};
     f.holders.store(1, std::memory_order_relaxed);
     const job_word word = job_word(f.word.load(std::memory_order_relaxed)).next_use(0);
-    f.word.store(word.with(job_state::executing).bits(), job::made.release());
+    f.word.store(word.with(job_state::executing).bits(), std::memory_order_relaxed);
     if (!give_cargo_room(f, *j.carries)) {
         dropped_.fetch_add(1, std::memory_order_relaxed);
         finish(f, job_state::completed);
@@ -218,7 +218,7 @@ bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
         finish(f, job_state::completed);
         return false;  // armed again by who fires it
     }
-    if (j.mode != job_mode::fixed_delay || j.after_sent)
+    if (!j.waits_for_its_run())
         (void)j.holders.fetch_add(1, std::memory_order_relaxed);
     (void)kernel_->send_guarded(j.to, f.cargo, *f.carries->message, *this, j.sender);
     return true;
@@ -237,7 +237,7 @@ void scheduler::release(void* block, std::size_t, std::size_t) noexcept {
 void scheduler::flight_ended(job& flight) noexcept {
     job& of = *flight.flight;
     finish(flight, job_state::completed);
-    if (of.mode == job_mode::fixed_delay && !of.after_sent)
+    if (of.waits_for_its_run())
         rearm_or_end(of);
     else
         release_hold(of);
@@ -273,9 +273,9 @@ void scheduler::fire_function(job& j) noexcept {
         finish(j, job_state::cancelled);
         return;
     }
-    const bool is_passed_on = j.mode != job_mode::fixed_rate && !j.after_sent;
-    // "owed": what was owed before is done by who runs it.
-    const std::uint32_t before = j.owed.fetch_add(j.missed + 1, job::held.acq_rel());
+    const bool is_passed_on = !j.is_periodic() || j.waits_for_its_run();
+    // What was owed before is done by who runs it.
+    const std::uint32_t before = j.owed.fetch_add(j.missed + 1, job::owing.acquire());
     if (before == 0) {
         if (!is_passed_on)
             (void)j.holders.fetch_add(1, std::memory_order_relaxed);
@@ -304,13 +304,13 @@ void job_task::dropped() noexcept {
 }
 
 void scheduler::run_function(job& j) noexcept {
-    std::uint32_t runs = j.owed.load(job::held.acquire());
+    std::uint32_t runs = j.owed.load(std::memory_order_relaxed);
     for (;;) {
         for (std::uint32_t left = runs; left != 0;) {
             const std::uint32_t now = j.each ? 1 : left;
             left -= now;
             // CN-2: never after a cancel that succeeded; nor after a failure.
-            const job_state state = job_word(j.word.load(job::made.acquire())).state();
+            const job_state state = job_word(j.word.load(std::memory_order_relaxed)).state();
             if (state == job_state::cancelled || (j.is_periodic() && j.failed))
                 continue;
             const execution_batch batch = batch_of(j, now - 1);
@@ -324,12 +324,12 @@ void scheduler::run_function(job& j) noexcept {
             j.failed = true;
             warn(scheduler_warning_kind::handler_failed, j, 0, 0, result.why().what);
             const job_word word(j.word.load(std::memory_order_relaxed));
-            if (j.mode == job_mode::fixed_rate || j.after_sent)
+            if (j.is_periodic() && !j.waits_for_its_run())
                 (void)stop(store_.index_of(j), word.generation(), job_state::completed);
             else
                 (void)changed(j, job_state::executing, job_state::completed);
         }
-        const std::uint32_t owed = j.owed.fetch_sub(runs, job::held.acq_rel()) - runs;
+        const std::uint32_t owed = j.owed.fetch_sub(runs, job::owing.release()) - runs;
         if (owed == 0)
             break;
         runs = owed;
@@ -340,7 +340,7 @@ void scheduler::run_function(job& j) noexcept {
 void scheduler::function_over(job& j) noexcept {
     if (j.mode == job_mode::one_shot)
         finish(j, job_state::completed);
-    else if (j.mode == job_mode::fixed_delay && !j.after_sent)
+    else if (j.waits_for_its_run())
         rearm_or_end(j);
     else
         release_hold(j);
@@ -355,7 +355,7 @@ execution_batch scheduler::batch_of(const job& j, std::uint32_t missed) const no
 bool job::begin(scope& during) noexcept {
     job& of = kind == job_kind::flight ? *flight : *this;
     // CN-4
-    if (job_word(of.word.load(made.acquire())).state() == job_state::cancelled) {
+    if (job_word(of.word.load(std::memory_order_relaxed)).state() == job_state::cancelled) {
         home->dropped_.fetch_add(1, std::memory_order_relaxed);
         return false;
     }

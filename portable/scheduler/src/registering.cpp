@@ -190,7 +190,7 @@ void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) n
     j.backlog_limit = r.backlog_limit;
     j.burst_threshold = r.burst_threshold;
     j.each = r.each;
-    j.after_sent = r.after_sent;
+    j.after_sent.write(r.after_sent);
 }
 
 // ---- the way in
@@ -318,7 +318,8 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
         let_go();
         return std::unexpected(why);
     }
-    j.word.store(word.with(job_state::scheduled).bits(), job::made.release());
+    // Relaxed: nobody has the handle yet.
+    j.word.store(word.with(job_state::scheduled).bits(), std::memory_order_relaxed);
     let_go();
     return handle;
 }
@@ -351,7 +352,7 @@ std::optional<timer_handle> scheduler::arm(timer_target& to, duration delay) noe
 bool scheduler::pending(timer_handle which) noexcept {
     if (which.generation() == 0)
         return false;
-    const job_word word(store_.at(which.index()).word.load(job::made.acquire()));
+    const job_word word(store_.at(which.index()).word.load(std::memory_order_relaxed));
     return word.generation() == which.generation() &&
            (word.state() == job_state::pending || word.state() == job_state::scheduled);
 }

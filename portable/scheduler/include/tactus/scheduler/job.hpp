@@ -118,8 +118,9 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     static constexpr std::size_t inside_size = port::cache_line < 8 ? 16 : 64;
     static constexpr std::size_t inside_alignment = port::cache_line < 8 ? 8 : 16;
 
-    // "made": what a job is happens before it is found by its handle.
-    static constexpr port::edge made{"job-made"};
+    // "state": what was done with a job while it was executing happens before what is done by who
+    // ends it, or sees that it has ended.
+    static constexpr port::edge state{"job-state"};
     port::atomic<job_word::stored> word{job_word().bits()};
     port::plain<job*> next;
     timer_handle timer;  // in the wheel, or stale
@@ -150,14 +151,21 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     duration period;
     job* flight = nullptr;  // of a job that is due: where the copy goes; of a flight: its job
     tick fired_at = 0;      // 0: never
-    port::atomic<std::uint32_t> owed{0};  // of a function: runs that wait, or are being done
-    std::uint32_t missed = 0;             // at the run that is due
-    std::uint16_t backlog_limit = 0;      // SC-22
+    // Of a function: runs that wait, or are being done. "owed": the last run happens before the
+    // next, on whatever thread.
+    static constexpr port::edge owing{"job-owing"};
+    port::atomic<std::uint32_t> owed{0};
+    std::uint32_t missed = 0;         // at the run that is due
+    std::uint16_t backlog_limit = 0;  // SC-22
     std::uint16_t burst_threshold = 0;
-    bool each = false;        // SC-20: missed runs are delivered one by one
-    bool after_sent = false;  // SC-26
+    bool each = false;                    // SC-20: missed runs are delivered one by one
+    port::plain<bool> after_sent{false};  // SC-26
 
     [[nodiscard]] bool is_periodic() const noexcept { return mode != job_mode::one_shot; }
+    /// Armed again by who handles it, not by who fires it.
+    [[nodiscard]] bool waits_for_its_run() const noexcept {
+        return mode == job_mode::fixed_delay && !after_sent.read();
+    }
 
     /// CN-4: asked once more before it is handled.
     [[nodiscard]] bool begin(scope& during) noexcept override;

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs: cancel against fire, and the ends of cells (CN-1, CN-2, CN-4, BT-2, K2, K3).
+//
+// Bounds: a whole scheduler and kernel; two threads with three preemptions.
+#include <tactus/scheduler/scheduler.hpp>
+
+#include <tactus/time/manual_clock.hpp>
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "scenario.hpp"
+#include "scheduler_rig.hpp"
+
+namespace port = tactus::port;
+namespace model = tactus::port::model;
+using tactus::cancellable;
+using tactus::duration;
+using tactus::job_mode;
+
+namespace {
+
+constexpr std::uint32_t timers_max = 4;
+
+template <std::size_t Bytes>
+struct bytes_of {
+    alignas(64) std::array<std::byte, Bytes> bytes{};
+    tactus::fixed_memory region{{bytes.data(), bytes.size()}};
+};
+
+/// A copy says that it was made, its end that it ended: neither may race the other.
+struct watched {
+    explicit watched(port::plain<unsigned>& at) noexcept : cell(&at) {}
+    watched(const watched& other) noexcept : cell(other.cell) { (void)cell->read(); }
+    watched& operator=(const watched&) = delete;
+    ~watched() { cell = nullptr; }
+    port::plain<unsigned>* cell;
+};
+
+/// The last to go writes where copies read.
+struct original : watched {
+    using watched::watched;
+    original(const original& other) noexcept : watched(other), is_copy(true) {}
+    original(original&& other) noexcept : watched(other), is_copy(other.is_copy) {
+        other.is_copy = true;  // moved from: not the original any more
+    }
+    original& operator=(const original&) = delete;
+    ~original() {
+        if (!is_copy)
+            cell->write(cell->read() + 1);
+    }
+    bool is_copy = false;
+};
+
+class rig {
+public:
+    explicit rig(std::uint32_t workers = 1)
+        : timers({.time = &time,
+                  .config = config(),
+                  .timers_max = timers_max,
+                  .jobs = &jobs_.region,
+                  .nodes = &nodes_.region,
+                  .overflow = &overflow_.region}),
+          kernel({.workers = workers, .slots = 2, .envelopes = 4, .time = nullptr}) {
+        timers.attach(kernel.system);
+    }
+    void pass() {
+        time.advance(duration::from_ms(1));
+        timers.run_due(time.now());
+    }
+
+    tactus::manual_clock time;
+
+private:
+    [[nodiscard]] static tactus::scheduler_config config() {
+        auto c = tactus::scheduler_config::for_clock(tactus::clock_kind::deterministic);
+        c.profile = tactus::scheduler_profile::custom;
+        c.custom = {timers_max, timers_max, 1};
+        return c;
+    }
+    static constexpr std::size_t cells = tactus::scheduler::cells_for(timers_max);
+    bytes_of<tactus::job_store::bytes(cells)> jobs_;
+    bytes_of<tactus::scheduler_wheel::node_bytes(timers_max)> nodes_;
+    bytes_of<tactus::scheduler_wheel::overflow_bytes(timers_max)> overflow_;
+
+public:
+    tactus::scheduler timers;
+    scenario::scheduler_rig kernel;
+};
+
+struct counting_waker final : tactus::waker {
+    port::plain<unsigned> woken{0};
+    void wake() noexcept override { woken.write(woken.read() + 1); }
+};
+
+}  // namespace
+
+// CN-2: woken or cancelled; and when a cancel says it came too late, it has been woken.
+TACTUS_MODEL_TEST(job, CN2_woken_or_cancelled_and_over_when_the_cancel_returns,
+                  scenario::preempted(3)) {
+    const auto r = std::make_unique<rig>();
+    counting_waker w;
+    tactus::timer_target target{.wake = &w};
+    const auto armed = r->timers.arm(target, duration::from_ms(1));
+    model::require(armed.has_value());
+    {
+        model::thread firing([&] { r->pass(); });
+        const bool cancelled = r->timers.cancel(*armed);
+        model::require(w.woken.read() == (cancelled ? 0U : 1U));
+    }
+    model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
+}
+
+// CN-2, K2: what a periodic job copies is not ended under its hands.
+TACTUS_MODEL_TEST(job, K2_the_original_ends_after_its_last_copy_was_made, scenario::preempted(2)) {
+    const auto r = std::make_unique<rig>();
+    port::plain<unsigned> cell{0};
+    auto made = r->timers.add({.mode = job_mode::fixed_rate,
+                               .first = duration::from_ms(1),
+                               .period = duration::from_ms(1),
+                               .to = {}},  // of no system: a copy is made, and told to nobody
+                              original(cell));
+    model::require(made.has_value());
+    {
+        model::thread firing([&] { r->pass(); });
+        model::require(r->timers.cancel(*made));  // of a periodic job it always succeeds
+    }
+    model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
+    model::require(cell.read() == 1);
+}
+
+// CN-1: exactly one of two cancels succeeds.
+TACTUS_MODEL_TEST(job, CN1_one_of_two_cancels_succeeds, scenario::preempted(3)) {
+    const auto r = std::make_unique<rig>();
+    counting_waker w;
+    tactus::timer_target target{.wake = &w};
+    const auto armed = r->timers.arm(target, duration::from_ms(1));
+    model::require(armed.has_value());
+    bool other_did = false;
+    bool did = false;
+    {
+        model::thread other([&] { other_did = r->timers.cancel(*armed); });
+        did = r->timers.cancel(*armed);
+    }
+    model::require(did != other_did);
+    model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
+}
+
+// SC-6: registering while another thread holds the lock.
+TACTUS_MODEL_TEST(job, SC6_both_are_registered_and_both_come, scenario::preempted(2)) {
+    const auto r = std::make_unique<rig>();
+    std::array<counting_waker, 2> w;
+    std::array<tactus::timer_target, 2> targets{tactus::timer_target{.wake = &w[0]},
+                                                tactus::timer_target{.wake = &w[1]}};
+    {
+        model::thread other(
+            [&] { model::require(r->timers.arm(targets[0], duration::from_ms(1)).has_value()); });
+        model::require(r->timers.arm(targets[1], duration::from_ms(1)).has_value());
+    }
+    r->pass();
+    model::require(w[0].woken.read() == 1 && w[1].woken.read() == 1);
+    model::require(r->timers.cell_count() == 0);
+}
+
+// K3: a cell goes to another job when nobody refers to it any more.
+TACTUS_MODEL_TEST(job, K3_a_cell_is_used_again_when_nobody_refers_to_it, scenario::preempted(2)) {
+    const auto r = std::make_unique<rig>();
+    const tactus::mailbox_index who = r->kernel.spawn();
+    const tactus::job_request every_ms{.mode = job_mode::fixed_rate,
+                                       .first = duration::from_ms(1),
+                                       .period = duration::from_ms(1),
+                                       .to = who};
+    const auto made = r->timers.add(every_ms, scenario::note{1});
+    model::require(made.has_value());
+    r->pass();  // a copy is in the mailbox
+    std::optional<cancellable> next;
+    {
+        model::thread worker([&] { r->kernel.run(0, 2); });
+        model::require(r->timers.cancel(*made));
+        const auto again = r->timers.add(every_ms, scenario::note{2});
+        model::require(again.has_value());
+        next = *again;
+    }
+    model::require(r->timers.cancel(*next));
+    r->kernel.run_to_the_end();
+    model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
+    model::require(r->kernel.handled[1] <= 1 && r->kernel.handled[2] == 0);
+}
+
+// CN-4: a copy that was not handled before the cancel is not handled after it.
+TACTUS_MODEL_TEST(job, CN4_nothing_is_handled_after_a_cancel, scenario::preempted(2)) {
+    const auto r = std::make_unique<rig>();
+    const auto made = r->timers.add({.mode = job_mode::fixed_delay,
+                                     .first = duration::from_ms(1),
+                                     .period = duration::from_ms(1),
+                                     .to = r->kernel.spawn()},
+                                    scenario::note{1});
+    model::require(made.has_value());
+    r->pass();
+    {
+        model::thread worker([&] { r->kernel.run(0, 2); });
+        model::require(r->timers.cancel(*made));
+    }
+    const unsigned before = r->kernel.handled[1];
+    r->pass();
+    r->kernel.run_to_the_end();
+    model::require(r->kernel.handled[1] == before);
+    model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
+}
+
+namespace {
+
+/// A function with a state: two runs at once, or unordered, are a race.
+struct counting_function {
+    port::plain<unsigned>* runs;
+    void operator()(const tactus::execution_batch& b) const { runs->write(runs->read() + b.runs); }
+};
+
+}  // namespace
+
+// The runs of a function follow each other, on whatever worker.
+TACTUS_MODEL_TEST(job, SC10_runs_of_a_function_follow_each_other, scenario::preempted(1)) {
+    const auto r = std::make_unique<rig>(2);
+    port::plain<unsigned> runs{0};
+    const auto made = r->timers.schedule_at_fixed_rate_fn(
+        duration::from_ms(1), duration::from_ms(1), counting_function{&runs});
+    model::require(made.has_value());
+    r->pass();
+    {
+        model::thread worker([&] { r->kernel.run(0, 2); });
+        r->pass();
+        r->kernel.run(1, 2);
+    }
+    r->kernel.run_to_the_end();
+    model::require(runs.read() == 2);
+    model::require(r->timers.cancel(*made));
+    model::require(r->timers.cell_count() == 0);
+}
+
+// CN-1: who sees that it is completed sees what it did.
+TACTUS_MODEL_TEST(job, CN1_completed_is_after_its_run, scenario::preempted(2)) {
+    const auto r = std::make_unique<rig>();
+    port::plain<unsigned> runs{0};
+    const auto made = r->timers.schedule_once_fn(duration::from_ms(1), counting_function{&runs});
+    model::require(made.has_value());
+    r->pass();
+    {
+        model::thread worker([&] { r->kernel.run(0, 2); });
+        if (r->timers.state_of(*made) == tactus::job_state::completed)
+            model::require(runs.read() == 1);
+    }
+    r->kernel.run_to_the_end();
+}
