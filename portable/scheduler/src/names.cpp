@@ -2,6 +2,7 @@
 //
 // Names of everything the scheduler says, as they appear in the documentation.
 #include <tactus/scheduler/execution_batch.hpp>
+#include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
 
@@ -42,20 +43,14 @@ const char* name_of(backpressure_cause cause) noexcept {
 }
 
 const char* name_of(scheduler_warning_kind kind) noexcept {
-    static constexpr const char* names[scheduler_warning_count] = {"burst_fire",
-                                                                   "backlog_exceeded",
-                                                                   "handler_failed",
-                                                                   "driver_catch_up_exceeded",
-                                                                   "drift_exceeded",
-                                                                   "quota_reached",
-                                                                   "backpressure_state",
-                                                                   "overflow_near_capacity",
-                                                                   "dropped_low_priority",
-                                                                   "capacity_exceeded",
-                                                                   "task_run_failed",
-                                                                   "diagnostics_dropped",
-                                                                   "diagnostics_overflow",
-                                                                   "driver_stopped"};
+    static constexpr const char* names[scheduler_warning_count] = {
+        "burst_fire",           "backlog_exceeded",
+        "handler_failed",       "driver_catch_up_exceeded",
+        "drift_exceeded",       "quota_reached",
+        "backpressure_state",   "overflow_near_capacity",
+        "dropped_low_priority", "capacity_exceeded",
+        "task_run_failed",      "diagnostics_dropped",
+        "diagnostics_overflow", "driver_stopped"};
     return name_in(names, kind);
 }
 
@@ -63,6 +58,17 @@ const char* name_of(diagnostic_kind kind) noexcept {
     static constexpr const char* names[diagnostic_kind_count] = {
         "schedule", "fire", "cancel", "drop", "drift", "driver_status", "state", "on_close"};
     return name_in(names, kind);
+}
+
+const char* name_of(scheduler_profile profile) noexcept {
+    static constexpr const char* names[scheduler_profile_count] = {
+        "micro", "tiny", "small", "standard", "large", "unbounded", "custom"};
+    return name_in(names, profile);
+}
+
+const char* name_of(runner_mode mode) noexcept {
+    static constexpr const char* names[runner_mode_count] = {"manual", "async_host", "hardware"};
+    return name_in(names, mode);
 }
 
 }  // namespace tactus::inline v0
