@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names of everything the scheduler says, as they appear in the documentation.
+#include <tactus/scheduler/backpressure.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
@@ -69,6 +70,18 @@ const char* name_of(scheduler_profile profile) noexcept {
 const char* name_of(runner_mode mode) noexcept {
     static constexpr const char* names[runner_mode_count] = {"manual", "async_host", "hardware"};
     return name_in(names, mode);
+}
+
+const char* name_of(backpressure_state state) noexcept {
+    static constexpr const char* names[backpressure_state_count] = {"normal", "backpressure",
+                                                                    "rejecting"};
+    return name_in(names, state);
+}
+
+const char* name_of(backpressure_event event) noexcept {
+    static constexpr const char* names[backpressure_event_count] = {
+        "behind", "engaged", "stalled", "no_quota", "recovered", "calm"};
+    return name_in(names, event);
 }
 
 }  // namespace tactus::inline v0
