@@ -142,6 +142,7 @@
 #include <tactus/port/plain_edge.hpp>
 #include <tactus/port/port.hpp>
 #include <tactus/scheduler/backpressure.hpp>
+#include <tactus/scheduler/backpressure_gauge.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
