@@ -3,6 +3,7 @@
 // Names of everything the scheduler says, as they appear in the documentation.
 #include <tactus/scheduler/backpressure.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
+#include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
@@ -82,6 +83,12 @@ const char* name_of(backpressure_event event) noexcept {
     static constexpr const char* names[backpressure_event_count] = {
         "behind", "engaged", "stalled", "no_quota", "recovered", "calm"};
     return name_in(names, event);
+}
+
+const char* name_of(close_priority priority) noexcept {
+    static constexpr const char* names[close_priority_count] = {"system_critical", "runtime",
+                                                                "user"};
+    return name_in(names, priority);
 }
 
 }  // namespace tactus::inline v0

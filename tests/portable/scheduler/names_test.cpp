@@ -2,6 +2,7 @@
 //
 // SD-5: every value of every enum has a name of its own.
 #include <tactus/scheduler/backpressure.hpp>
+#include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
 
@@ -35,6 +36,7 @@ TEST(scheduler_names, each_value_has_its_own) {
     EXPECT_TRUE(all_named<diagnostic_kind>(diagnostic_kind_count));
     EXPECT_TRUE(all_named<backpressure_state>(backpressure_state_count));
     EXPECT_TRUE(all_named<backpressure_event>(backpressure_event_count));
+    EXPECT_TRUE(all_named<close_priority>(close_priority_count));
     EXPECT_TRUE(all_named<scheduler_profile>(scheduler_profile_count));
     EXPECT_TRUE(all_named<runner_mode>(runner_mode_count));
     EXPECT_TRUE(all_named<scheduler_config_errc>(scheduler_config_errc_count));

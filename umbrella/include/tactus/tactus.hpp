@@ -144,6 +144,7 @@
 #include <tactus/scheduler/backpressure.hpp>
 #include <tactus/scheduler/backpressure_gauge.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
+#include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
