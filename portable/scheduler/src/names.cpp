@@ -7,6 +7,7 @@
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/scheduler/timer_policy.hpp>
 
 #include <tactus/base/check.hpp>
 
@@ -89,6 +90,16 @@ const char* name_of(close_priority priority) noexcept {
     static constexpr const char* names[close_priority_count] = {"system_critical", "runtime",
                                                                 "user"};
     return name_in(names, priority);
+}
+
+const char* name_of(catch_up_rule rule) noexcept {
+    static constexpr const char* names[catch_up_rule_count] = {"fold", "each"};
+    return name_in(names, rule);
+}
+
+const char* name_of(delay_after after) noexcept {
+    static constexpr const char* names[delay_after_count] = {"handled", "sent"};
+    return name_in(names, after);
 }
 
 }  // namespace tactus::inline v0

@@ -5,6 +5,7 @@
 #include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/scheduler/timer_policy.hpp>
 
 #include <string_view>
 
@@ -37,6 +38,8 @@ TEST(scheduler_names, each_value_has_its_own) {
     EXPECT_TRUE(all_named<backpressure_state>(backpressure_state_count));
     EXPECT_TRUE(all_named<backpressure_event>(backpressure_event_count));
     EXPECT_TRUE(all_named<close_priority>(close_priority_count));
+    EXPECT_TRUE(all_named<catch_up_rule>(catch_up_rule_count));
+    EXPECT_TRUE(all_named<delay_after>(delay_after_count));
     EXPECT_TRUE(all_named<scheduler_profile>(scheduler_profile_count));
     EXPECT_TRUE(all_named<runner_mode>(runner_mode_count));
     EXPECT_TRUE(all_named<scheduler_config_errc>(scheduler_config_errc_count));

@@ -148,6 +148,7 @@
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/scheduler/timer_policy.hpp>
 #include <tactus/time/backlog_judge.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/instant.hpp>
