@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -28,6 +29,29 @@ TEST(backpressure_gauge_hosted, a_probe_that_throws_is_no_load_and_is_counted) {
         EXPECT_FALSE(gauge.sample(now));
     EXPECT_EQ(probe.failure_count(), 4u);
     EXPECT_EQ(gauge.failure_count(), 4u);
+}
+
+// BP-5: who removes a probe that is being called waits for the call to end.
+TEST(backpressure_gauge_hosted, removing_a_probe_waits_for_its_call) {
+    alignas(16) std::array<std::byte, 512> bytes{};
+    arena memory(bytes);
+    backpressure_gauge gauge(memory, 4);
+    std::atomic<bool> inside{false};
+    std::atomic<bool> left{false};
+    backpressure_probe_of probe([&] {
+        inside = true;
+        // Long enough for the other thread to return if it does not wait.
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        left = true;
+        return 0;
+    });
+    const auto handle = gauge.register_probe("slow", probe);
+    ASSERT_TRUE(handle);
+    std::jthread sampler([&] { (void)gauge.sample(1); });
+    while (!inside)
+        std::this_thread::yield();
+    EXPECT_TRUE(gauge.remove_probe(*handle));
+    EXPECT_TRUE(left);
 }
 
 // BP-5: when remove_probe has returned, the probe can be destroyed: its last call is over.

@@ -98,6 +98,18 @@ TEST(on_close_tasks, beyond_the_capacity_they_are_refused) {
     EXPECT_EQ(r.order(), std::string_view("a"));
 }
 
+// TC-S33: a cancelled task gives its place back.
+TEST(on_close_tasks, a_place_can_be_used_again) {
+    rig r(1);
+    for (int i = 0; i < 5; ++i) {
+        const auto one = r.tasks.add(r.letter('a'), user);
+        ASSERT_TRUE(one.has_value());
+        EXPECT_EQ(r.tasks.add(r.letter('b'), user).error().value, 1);
+        EXPECT_TRUE(r.tasks.cancel(*one));
+    }
+    EXPECT_TRUE(r.run().empty());
+}
+
 // TC-S34, SH-2, C-SCH-37: the rest go on.
 TEST(on_close_tasks, a_failing_task_is_counted_and_told) {
     rig r;
@@ -137,7 +149,8 @@ TEST(on_close_tasks, a_run_inside_a_run_is_empty) {
     rig r;
     bool empty = false;
     EXPECT_TRUE(r.tasks.add([&] { empty = r.run().empty(); }, user).has_value());
-    EXPECT_EQ(r.run().succeeded, 1u);
+    EXPECT_TRUE(r.tasks.add(r.letter('a'), user).has_value());
+    EXPECT_EQ(r.run().succeeded, 2u);
     EXPECT_TRUE(empty);
 }
 
@@ -334,6 +347,9 @@ TEST(on_close_tasks, it_grows_where_it_may) {
         EXPECT_EQ(ran, added);
     }
     EXPECT_EQ(memory.used(), 0u);
+    on_close_tasks bounded(memory, 1);  // although there is memory
+    EXPECT_TRUE(bounded.add([] {}, user).has_value());
+    EXPECT_FALSE(bounded.add([] {}, user).has_value());
 }
 
 // BP-1: where memory is refused there is room for none.
