@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names of everything the scheduler says, as they appear in the documentation.
+#include <tactus/scheduler/backpressure.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
+#include <tactus/scheduler/on_close_tasks.hpp>
+#include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/scheduler/timer_policy.hpp>
 
 #include <tactus/base/check.hpp>
 
@@ -58,6 +62,45 @@ const char* name_of(diagnostic_kind kind) noexcept {
     static constexpr const char* names[diagnostic_kind_count] = {
         "schedule", "fire", "cancel", "drop", "drift", "driver_status", "state", "on_close"};
     return name_in(names, kind);
+}
+
+const char* name_of(scheduler_profile profile) noexcept {
+    static constexpr const char* names[scheduler_profile_count] = {
+        "micro", "tiny", "small", "standard", "large", "unbounded", "custom"};
+    return name_in(names, profile);
+}
+
+const char* name_of(runner_mode mode) noexcept {
+    static constexpr const char* names[runner_mode_count] = {"manual", "async_host", "hardware"};
+    return name_in(names, mode);
+}
+
+const char* name_of(backpressure_state state) noexcept {
+    static constexpr const char* names[backpressure_state_count] = {"normal", "backpressure",
+                                                                    "rejecting"};
+    return name_in(names, state);
+}
+
+const char* name_of(backpressure_event event) noexcept {
+    static constexpr const char* names[backpressure_event_count] = {
+        "behind", "engaged", "stalled", "no_quota", "recovered", "calm"};
+    return name_in(names, event);
+}
+
+const char* name_of(close_priority priority) noexcept {
+    static constexpr const char* names[close_priority_count] = {"system_critical", "runtime",
+                                                                "user"};
+    return name_in(names, priority);
+}
+
+const char* name_of(catch_up_rule rule) noexcept {
+    static constexpr const char* names[catch_up_rule_count] = {"fold", "each"};
+    return name_in(names, rule);
+}
+
+const char* name_of(delay_after after) noexcept {
+    static constexpr const char* names[delay_after_count] = {"handled", "sent"};
+    return name_in(names, after);
 }
 
 }  // namespace tactus::inline v0

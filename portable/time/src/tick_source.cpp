@@ -26,10 +26,7 @@ const char* to_text(tick_state state) noexcept {
 }
 
 tick_source::tick_source(const options& o) noexcept
-    : counted_(o.first_count),
-      taken_(o.first_count),
-      window_(o.catch_up_window),
-      driver_(o.driver) {
+    : counted_(o.first_count), taken_(o.first_count), judge_(o.catch_up_window), driver_(o.driver) {
     TACTUS_CHECK(1, o.catch_up_window >= 1);
 }
 
@@ -58,31 +55,16 @@ std::optional<tick_event> tick_source::try_pull() noexcept {
     if (phase_ == phase::suspended)
         return std::nullopt;
     const std::uint64_t ticks = std::exchange(kept_, 0);
-    const std::uint64_t window = window_;
-    if (ticks <= 2 * window)
-        far_behind_ = 0;
-    else if (far_behind_ < 2)
-        ++far_behind_;
-    last_ = {};
-    if (ticks > window)
-        last_ = {far_behind_ == 2 ? tick_state::stalled : tick_state::backpressured, ticks};
+    judge_.look(ticks);
     if (ticks == 0)
         return std::nullopt;
-    // 10 t > 8 w is t > 0.8 w without fractions; t is at most 2^64 / 10 for any clock that ticks
-    // below 10 GHz for years.
-    const bool behind = ticks > window || 10 * ticks > 8 * window;
-    return tick_event{ticks, behind ? tick_mode::catch_up : tick_mode::normal};
+    return tick_event{ticks, judge_.mode()};
 }
 
 tick_status tick_source::status() const noexcept {
     if (phase_ != phase::running)
         return {tick_state::suspended, 0};
-    const std::uint64_t waiting = pending();
-    if (last_.state == tick_state::stalled || waiting <= window_)
-        return last_;
-    if (far_behind_ >= 1 && waiting > 2 * std::uint64_t{window_})
-        return {tick_state::stalled, waiting};
-    return {tick_state::backpressured, waiting > last_.ticks ? waiting : last_.ticks};
+    return judge_.status_with(pending());
 }
 
 std::uint64_t tick_source::stop_and_flush() noexcept {
@@ -94,7 +76,7 @@ std::uint64_t tick_source::stop_and_flush() noexcept {
         driver_.release(driver_.driver);
     const std::uint64_t rest = std::exchange(kept_, 0) + taken_.fold(counted_.read());
     phase_ = phase::over;
-    last_ = {};
+    judge_.forget();
     return rest;
 }
 

@@ -39,12 +39,12 @@ inline constexpr std::size_t scheduler_warning_count = 14;
 struct scheduler_warning {
     scheduler_warning_kind kind{};
     backpressure_cause cause = backpressure_cause::none;
-    job_id job;
+    job_id job = {};
     std::int64_t value = 0;
     std::int64_t limit = 0;
     const char* text = "";  // a constant
     execution_batch batch = {};
-    instant at;
+    instant at = {};
 };
 
 /// Writes a sentence such as "timer 7 missed 12 runs, more than its limit of 8: cancelled".

@@ -6,13 +6,8 @@
 // The notifying side (a thread, an interrupt, a test) does one atomic addition and nothing else.
 // The pulling side, one owner at a time, takes all that accumulated as one event and cuts it into
 // chunks; nothing is dropped, however late it comes (on 32-bit cores it must ask at least once in
-// 2^32 ticks, suspended or not). From the size of what it found it judges how far behind it is:
-//
-//   backlog                       event mode   status
-//   at most 0.8 windows           normal       ok
-//   more than 0.8 windows         catch_up     ok
-//   more than 1 window            catch_up     backpressured {ticks}
-//   more than 2 windows, again    catch_up     stalled {ticks}
+// 2^32 ticks, suspended or not). From the size of what it found it judges how far behind it is
+// (backlog_judge).
 //
 // Who owns the pulling side holds the lease. stop_and_flush() ends it for good: what was counted
 // before is returned, what is notified later is never seen, and the driver is told to stop, once.
@@ -26,11 +21,10 @@
 #include <optional>
 
 #include <tactus/port/port.hpp>
+#include <tactus/time/backlog_judge.hpp>
 #include <tactus/time/tick_scale.hpp>
 
 namespace tactus::inline v0 {
-
-enum class tick_mode : std::uint8_t { normal, catch_up };
 
 /// Ticks taken from the source: all that accumulated since the last pull.
 struct tick_event {
@@ -38,17 +32,6 @@ struct tick_event {
     tick_mode mode = tick_mode::normal;
 
     friend constexpr bool operator==(const tick_event&, const tick_event&) = default;
-};
-
-enum class tick_state : std::uint8_t { ok, backpressured, stalled, suspended };
-
-[[nodiscard]] const char* to_text(tick_state state) noexcept;
-
-struct tick_status {
-    tick_state state = tick_state::ok;
-    std::uint64_t ticks = 0;  // the backlog, when backpressured or stalled
-
-    friend constexpr bool operator==(const tick_status&, const tick_status&) = default;
 };
 
 /// How to tell whoever produces the ticks that nobody wants them any more.
@@ -96,12 +79,10 @@ private:
     // Lease's holder only.
     port::counter64 taken_;
     std::uint64_t kept_ = 0;  // taken while suspended
-    std::uint32_t window_;
+    backlog_judge judge_;     // looks at what each pull found
     driver_release driver_;
     phase phase_ = phase::running;
     bool leased_ = false;
-    std::uint8_t far_behind_ = 0;  // pulls in a row, up to 2, that found more than two windows
-    tick_status last_ = {};        // as judged at the last pull
 };
 
 /// The right to take ticks. Moves; ends the source's service when destroyed.
