@@ -57,7 +57,6 @@
 #include <tactus/actor/system_services.hpp>
 #include <tactus/actor/task.hpp>
 #include <tactus/actor/task_frame.hpp>
-#include <tactus/actor/text_buffer.hpp>
 #include <tactus/actor/timer_service.hpp>
 #include <tactus/actor/toolbox.hpp>
 #include <tactus/actor/topic.hpp>
@@ -116,6 +115,8 @@
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/task_local_slot.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
+#include <tactus/dispatch/text_sink.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/turn.hpp>
