@@ -42,20 +42,14 @@ const char* name_of(backpressure_cause cause) noexcept {
 }
 
 const char* name_of(scheduler_warning_kind kind) noexcept {
-    static constexpr const char* names[scheduler_warning_count] = {"burst_fire",
-                                                                   "backlog_exceeded",
-                                                                   "handler_failed",
-                                                                   "driver_catch_up_exceeded",
-                                                                   "drift_exceeded",
-                                                                   "quota_reached",
-                                                                   "backpressure_state",
-                                                                   "overflow_near_capacity",
-                                                                   "dropped_low_priority",
-                                                                   "capacity_exceeded",
-                                                                   "task_run_failed",
-                                                                   "diagnostics_dropped",
-                                                                   "diagnostics_overflow",
-                                                                   "driver_stopped"};
+    static constexpr const char* names[scheduler_warning_count] = {
+        "burst_fire",           "backlog_exceeded",
+        "handler_failed",       "driver_catch_up_exceeded",
+        "drift_exceeded",       "quota_reached",
+        "backpressure_state",   "overflow_near_capacity",
+        "dropped_low_priority", "capacity_exceeded",
+        "task_run_failed",      "diagnostics_dropped",
+        "diagnostics_overflow", "driver_stopped"};
     return name_in(names, kind);
 }
 

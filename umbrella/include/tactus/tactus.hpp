@@ -142,6 +142,10 @@
 #include <tactus/mailbox/user_queue.hpp>
 #include <tactus/port/plain_edge.hpp>
 #include <tactus/port/port.hpp>
+#include <tactus/scheduler/diagnostics.hpp>
+#include <tactus/scheduler/execution_batch.hpp>
+#include <tactus/scheduler/scheduler_error.hpp>
+#include <tactus/scheduler/scheduler_event.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/instant.hpp>
 #include <tactus/time/manual_clock.hpp>
