@@ -142,8 +142,11 @@
 #include <tactus/mailbox/user_queue.hpp>
 #include <tactus/port/plain_edge.hpp>
 #include <tactus/port/port.hpp>
+#include <tactus/scheduler/deterministic_log.hpp>
 #include <tactus/scheduler/diagnostics.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
+#include <tactus/scheduler/last_batch_holder.hpp>
+#include <tactus/scheduler/log_replay.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
 #include <tactus/time/clock.hpp>
@@ -167,6 +170,7 @@
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/host_toolbox.hpp>
 #include <tactus/runtime/housekeeper.hpp>
+#include <tactus/runtime/scheduler_log_file.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/shutdown_phases.hpp>
 #include <tactus/runtime/shutdown_task.hpp>
