@@ -112,6 +112,7 @@ endif()
 if(scheduler_tests OR scheduler_hosted)
   host_test(scheduler_tests PRECOMPILE <tactus/dispatch/actor_scheduler.hpp>
     SOURCES ${scheduler_tests} ${scheduler_death} ${scheduler_hosted} LINK tactus::scheduler)
+  target_compile_definitions(scheduler_tests PRIVATE TACTUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endif()
 file(GLOB actor_death CONFIGURE_DEPENDS portable/actor/*_death_test.cpp)
 file(GLOB actor_hosted CONFIGURE_DEPENDS hosted/actor/*_test.cpp)

@@ -147,8 +147,10 @@
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/last_batch_holder.hpp>
 #include <tactus/scheduler/log_replay.hpp>
+#include <tactus/scheduler/scheduler_dump.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/scheduler/scheduler_metrics.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/instant.hpp>
 #include <tactus/time/manual_clock.hpp>
