@@ -48,7 +48,7 @@ struct rig {
         return {.kind = kinds[i % 4],
                 .mode = static_cast<job_mode>(i % 3),
                 .executor = static_cast<std::uint16_t>(0x102 + i),
-                .job = {0x1'0000'0000 + i},
+                .job = {0x1'0000'0000U + i},
                 .scheduled_at = i,
                 .deadline = ~std::uint64_t{0} - i,
                 .at = i * 3,
