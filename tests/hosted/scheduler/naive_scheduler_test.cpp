@@ -129,6 +129,7 @@ TEST(naive_scheduler, TC_S15_one_step_folds_and_steps_do_not) {
     (void)after(s, 1);
     EXPECT_EQ(after(s, 5), (std::vector<delivery>{{1, 1, 1, 0, job_mode::fixed_rate},
                                                   {1, 6, 5, 4, job_mode::fixed_rate}}));
+    EXPECT_EQ(after(s, 1).back(), (delivery{1, 7, 1, 0, job_mode::fixed_rate}));
     naive_scheduler t;
     (void)t.schedule_at_fixed_rate(2, 3, {});
     (void)after(t, 2);
