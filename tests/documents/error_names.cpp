@@ -17,8 +17,11 @@
 #include <tactus/dispatch/spawn_options.hpp>
 #include <tactus/mailbox/mailbox_block.hpp>
 #include <tactus/runtime/dispatchers.hpp>
+#include <tactus/runtime/scheduler_log_file.hpp>
 #include <tactus/runtime/shutdown_phases.hpp>
 #include <tactus/runtime/shutdown_task.hpp>
+#include <tactus/scheduler/log_replay.hpp>
+#include <tactus/scheduler/scheduler_event.hpp>
 #include <tactus/time/tick_source.hpp>
 #include <tactus/time/timer_error.hpp>
 
@@ -58,5 +61,11 @@ int main() {
     print<shutdown_task_state>("shutdown_task_state", shutdown_task_state_count, &name_of);
     print<timer_errc>("timer_errc", timer_errc::time_went_back, &to_text);
     print<tick_state>("tick_state", tick_state::suspended, &to_text);
+    print<scheduler_errc>("scheduler_errc", scheduler_errc_count, &name_of);
+    print<scheduler_warning_kind>("scheduler_warning_kind", scheduler_warning_count, &name_of);
+    print<backpressure_cause>("backpressure_cause", backpressure_cause_count, &name_of);
+    print<log_errc>("log_errc", log_errc_count, &name_of);
+    print<runtime::log_file_error::kind>("log_file_error::kind", runtime::log_file_error_count,
+                                         &runtime::name_of);
     return 0;
 }

@@ -19,9 +19,9 @@
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/load_samples.hpp>
 #include <tactus/actor/log.hpp>
-#include <tactus/actor/text_buffer.hpp>
 #include <tactus/config/settings.hpp>
 #include <tactus/dispatch/dump.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 #include <tactus/dispatch/turn.hpp>
 #include <tactus/runtime/actor_system.hpp>
 #include <tactus/runtime/asio_executor.hpp>

@@ -18,7 +18,8 @@ import sys
 ENUMERATIONS = [
     "sent", "dead_letter_cause", "spawn_error::kind", "name_fault", "ask_fault", "device_error::kind", "failure_kind",
     "cancel_kind", "prepended", "event_error", "user_code", "resolve_error::kind", "dispatcher_error::kind",
-    "shutdown_error::kind", "shutdown_task_state", "timer_errc", "tick_state",
+    "shutdown_error::kind", "shutdown_task_state", "timer_errc", "tick_state", "scheduler_errc",
+    "scheduler_warning_kind", "backpressure_cause", "log_errc", "log_file_error::kind",
 ]
 EVENTS = ["kernel_events", "world_events", "dispatcher_events"]
 # Names that C++ keeps for itself: the enumerator has another than the code says.
@@ -130,7 +131,7 @@ def of_sources(root):
     wanted |= {name: declared(event_names, name) for name in EVENTS}
     wanted["check"] = check_ids(sources(root, "portable", "hosted"))
     wanted["failure"] = failure_texts(sources(root, "portable/actor", "portable/dispatch", "hosted/runtime"))
-    wanted["static_assert"] = assertion_texts(sources(root, "portable/actor/include"))
+    wanted["static_assert"] = assertion_texts(sources(root, "portable/actor/include", "portable/dispatch/include"))
     # A page cannot quote a quotation mark of its own.
     wanted["static_assert"] = {text.replace("`", "'") for text in wanted["static_assert"]}
     return wanted

@@ -5,7 +5,7 @@
 
 #include <tactus/actor/actor_log.hpp>
 #include <tactus/actor/system_events.hpp>
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 namespace tactus::inline v0::runtime {
 namespace {

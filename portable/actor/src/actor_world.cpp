@@ -9,7 +9,7 @@
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/system_events.hpp>
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 #include <new>
 #include <utility>

@@ -3,8 +3,8 @@
 // The table, what moves it, and the lines.
 #include <tactus/actor/dead_letter_log.hpp>
 
-#include <tactus/actor/text_buffer.hpp>
 #include <tactus/base/check.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 namespace tactus::inline v0 {
 namespace {

@@ -4,7 +4,7 @@
 #include <tactus/actor/device_system.hpp>
 
 #include <tactus/actor/actor_name.hpp>
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 #include <memory>
 #include <new>

@@ -4,7 +4,7 @@
 // there (EV-5). Nothing is locked that a message takes; what is read was right at some moment.
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/actor_world.hpp>
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 namespace tactus::inline v0 {
 namespace {

@@ -3,7 +3,7 @@
 // The receptionist: one list, which it looks through; services are few, and change seldom.
 #include <tactus/actor/receptionist.hpp>
 
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 #include <new>
 

@@ -3,7 +3,7 @@
 // Orders to spawn, and who follows them.
 #include <tactus/actor/spawn_protocol.hpp>
 
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 #include <algorithm>
 

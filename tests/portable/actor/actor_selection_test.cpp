@@ -4,7 +4,7 @@
 #include <tactus/actor/actor_selection.hpp>
 
 #include <tactus/actor/actor.hpp>
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 #include "world_rig.hpp"
 

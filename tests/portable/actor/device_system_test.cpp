@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include <tactus/actor/actor_selection.hpp>
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 #include <tactus/time/manual_clock.hpp>
 
 #include "kernel_rig.hpp"

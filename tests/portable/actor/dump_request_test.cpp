@@ -4,7 +4,7 @@
 // OH-6).
 #include <tactus/actor/dump_request.hpp>
 
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 #include "device_rig.hpp"
 

@@ -57,7 +57,6 @@
 #include <tactus/actor/system_services.hpp>
 #include <tactus/actor/task.hpp>
 #include <tactus/actor/task_frame.hpp>
-#include <tactus/actor/text_buffer.hpp>
 #include <tactus/actor/timer_service.hpp>
 #include <tactus/actor/toolbox.hpp>
 #include <tactus/actor/topic.hpp>
@@ -118,6 +117,8 @@
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/task_local_slot.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
+#include <tactus/dispatch/text_sink.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/timer_service.hpp>
@@ -157,6 +158,7 @@
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/host_toolbox.hpp>
 #include <tactus/runtime/housekeeper.hpp>
+#include <tactus/runtime/scheduler_log_file.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/shutdown_phases.hpp>
 #include <tactus/runtime/shutdown_task.hpp>
@@ -169,15 +171,21 @@
 #include <tactus/scheduler/backpressure_gauge.hpp>
 #include <tactus/scheduler/cancellable.hpp>
 #include <tactus/scheduler/command_lock.hpp>
+#include <tactus/scheduler/deterministic_log.hpp>
+#include <tactus/scheduler/diagnostics.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/job.hpp>
 #include <tactus/scheduler/job_store.hpp>
 #include <tactus/scheduler/job_word.hpp>
+#include <tactus/scheduler/last_batch_holder.hpp>
+#include <tactus/scheduler/log_replay.hpp>
 #include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/scheduler.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
+#include <tactus/scheduler/scheduler_dump.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/scheduler/scheduler_metrics.hpp>
 #include <tactus/scheduler/timer_policy.hpp>
 #include <tactus/time/backlog_judge.hpp>
 #include <tactus/time/clock.hpp>

@@ -20,17 +20,9 @@
 #include <string_view>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/text_sink.hpp>
 
 namespace tactus::inline v0 {
-
-/// Takes text, piece by piece.
-class text_sink {
-public:
-    virtual void write(std::string_view piece) noexcept = 0;
-
-protected:
-    ~text_sink() = default;
-};
 
 /// What the layer above knows of an actor. Any thread, while the actor lives on.
 class actor_notes {

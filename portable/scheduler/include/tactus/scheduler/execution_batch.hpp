@@ -30,7 +30,7 @@ struct execution_batch {
     std::uint32_t runs = 1;         // at least 1
     std::uint32_t missed_runs = 0;  // runs - 1, or 0
     job_mode mode = job_mode::one_shot;
-    job_id job;
+    job_id job = {};
 
     friend constexpr bool operator==(const execution_batch&, const execution_batch&) = default;
 };

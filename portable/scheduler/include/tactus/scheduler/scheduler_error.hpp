@@ -18,7 +18,8 @@ enum class scheduler_errc : std::uint8_t {
     invalid_options,             // what `field` was given | what it may be at the least or most
     unsupported_mode,            // the job_mode | 0 (SC-14)
     quota_exceeded,              // timers active | quota (BP-2)
-    capacity_exceeded,           // entries in overflow | their capacity (BP-7), or timers | memory
+    capacity_exceeded,           // entries in use | their capacity: of overflow (BP-7), or what
+                                 // `field` names; where memory is refused, what there is | the same
     backpressured,               // timers active | adaptive quota; `cause` says why (BP-3, BP-9)
     closed,                      // 0 | 0 (SH-1)
     task_run_capacity_exceeded,  // on-close tasks | their capacity (SH-2)
@@ -35,7 +36,7 @@ inline constexpr std::size_t backpressure_cause_count = 4;
 struct scheduler_error {
     scheduler_errc code{};
     backpressure_cause cause = backpressure_cause::none;  // of backpressured
-    const char* field = "";                               // of invalid_options and invalid_delay
+    const char* field = "";                               // of invalid_options, invalid_delay
     std::int64_t value = 0;
     std::int64_t limit = 0;
 
@@ -43,8 +44,8 @@ struct scheduler_error {
     [[nodiscard]] constexpr job_mode mode() const noexcept { return static_cast<job_mode>(value); }
 };
 
-/// Writes a sentence such as "a delay of 0 ns is not positive" into `out`, cut to its size, and
-/// returns the part written.
+/// Writes a sentence such as "16 timers are active, the quota is 16: cancel some or choose a larger
+/// profile" into `out`, cut to its size, and returns the part written.
 std::string_view describe(const scheduler_error& error, std::span<char> out) noexcept;
 
 }  // namespace tactus::inline v0

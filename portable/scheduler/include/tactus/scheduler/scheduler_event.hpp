@@ -47,7 +47,7 @@ struct scheduler_warning {
     instant at = {};
 };
 
-/// Writes a sentence such as "timer 7 missed 12 runs, more than its limit of 8: cancelled".
+/// Writes a sentence such as "timer 7 missed 12 runs, more than its backlog_limit of 8: cancelled".
 std::string_view describe(const scheduler_warning& warning, std::span<char> out) noexcept;
 
 /// Who is told of warnings: on whatever thread it happens, under no lock of the scheduler. Must not
@@ -79,7 +79,7 @@ struct diagnostic {
     diagnostic_kind kind{};
     job_mode mode{};
     std::uint16_t executor = 0;  // number of the dispatcher
-    job_id job;                  // 0 where it is about no job
+    job_id job = {};             // 0 where it is about no job
     tick scheduled_at = 0;
     tick deadline = 0;
     tick at = 0;              // fired at, cancelled at; when it was
@@ -87,5 +87,8 @@ struct diagnostic {
 
     friend constexpr bool operator==(const diagnostic&, const diagnostic&) = default;
 };
+
+/// Writes a sentence such as "tick 9: timer 7 (one_shot) fired, due at tick 8".
+std::string_view describe(const diagnostic& what, std::span<char> out) noexcept;
 
 }  // namespace tactus::inline v0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of a limited size, built piece by piece without a heap: lines of the log.
+// Text of a limited size, built piece by piece without a heap: lines of the log,
+// sentences about errors.
 //
 // What does not fit is left out, and the text then ends with "...": a character of several bytes is
 // there as a whole or not at all, and nothing is added any more.
@@ -12,7 +13,7 @@
 #include <span>
 #include <string_view>
 
-#include <tactus/dispatch/dump.hpp>
+#include <tactus/dispatch/text_sink.hpp>
 #include <tactus/time/instant.hpp>
 
 namespace tactus::inline v0 {
@@ -57,6 +58,12 @@ private:
     std::span<char> place_;
     std::size_t size_ = 0;
     bool cut_ = false;
+};
+
+/// Over memory of the caller, of whatever size: below three characters the mark is cut, too.
+class text_in final : public text_builder {
+public:
+    explicit text_in(std::span<char> place) noexcept : text_builder(place) {}
 };
 
 template <std::size_t Size>

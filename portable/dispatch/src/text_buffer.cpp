@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pieces, numbers and durations as text, as far as there is room.
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -27,11 +27,12 @@ void text_builder::write(std::string_view piece) noexcept {
     if (fits == piece.size())
         return;
     cut_ = true;
-    std::size_t end = place_.size() - left_out.size();
+    const std::string_view mark = left_out.substr(0, place_.size());
+    std::size_t end = place_.size() - mark.size();
     while (end > 0 && continues(place_[end]))
         --end;
-    std::ranges::copy(left_out, place_.data() + end);
-    size_ = end + left_out.size();
+    std::ranges::copy(mark, place_.data() + end);
+    size_ = end + mark.size();
 }
 
 text_builder& text_builder::add_number(std::uint64_t n) noexcept {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Deterministic log: what happened to every job, in order, for comparing two runs (SD-1).
+//
+// Of a program in a deterministic world two runs give the same records, and the same bytes when
+// written (layout in log_replay.hpp): ticks and numbers of jobs, no addresses, no times of day.
+// Recorded are schedule, fire and cancel, and on_close for the order of closing; what depends on
+// how fast the machine is (drift, driver_status) is not.
+//
+// A log keeps the beginning: once full it takes nothing more and counts what is lost, because a
+// replay needs the start of a run, and the first difference of two runs is what one looks for.
+//
+// Off until enabled, at the cost of one branch. Memory is taken by enable() alone.
+//
+// Thread safety: none; the scheduler's owner records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <span>
+
+#include <tactus/base/memory_source.hpp>
+#include <tactus/scheduler/scheduler_error.hpp>
+#include <tactus/scheduler/scheduler_event.hpp>
+
+namespace tactus::inline v0 {
+
+/// Takes bytes, piece by piece.
+class byte_sink {
+public:
+    virtual void write(std::span<const std::byte> piece) noexcept = 0;
+
+protected:
+    ~byte_sink() = default;
+};
+
+class deterministic_log {
+public:
+    static constexpr std::uint32_t capacity_max = 1U << 24;
+
+    explicit deterministic_log(memory_source& memory) noexcept : memory_(memory) {}
+    deterministic_log(const deterministic_log&) = delete;
+    deterministic_log& operator=(const deterministic_log&) = delete;
+    ~deterministic_log() { disable(); }
+
+    /// Begins an empty log of so many records. `invalid_options {capacity}`, or `capacity_exceeded
+    /// {log}` without memory; a log that was there goes on then.
+    [[nodiscard]] std::expected<void, scheduler_error> enable(std::uint32_t capacity) noexcept;
+    /// Gives the memory back, with what was recorded.
+    void disable() noexcept;
+    [[nodiscard]] bool enabled() const noexcept { return records_ != nullptr; }
+
+    void record(const diagnostic& what) noexcept {
+        if (records_ != nullptr) [[unlikely]]
+            keep(what);
+    }
+
+    [[nodiscard]] std::span<const diagnostic> records() const noexcept { return {records_, size_}; }
+    /// What came when it was full.
+    [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
+    /// The bytes that log_replay reads.
+    void write(byte_sink& to) const noexcept;
+
+private:
+    void keep(const diagnostic& what) noexcept;
+
+    memory_source& memory_;
+    diagnostic* records_ = nullptr;
+    std::uint32_t size_ = 0;
+    std::uint32_t capacity_ = 0;
+    std::uint64_t lost_ = 0;
+};
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sentences for people about everything the scheduler says: one row per value, in the order of the
+// enumeration. A letter after '%' stands for what the value holds; which letters there are is the
+// list of cases in each describe().
+#include <tactus/scheduler/scheduler_error.hpp>
+#include <tactus/scheduler/scheduler_event.hpp>
+
+#include <tactus/dispatch/text_buffer.hpp>
+
+namespace tactus::inline v0 {
+namespace {
+
+template <class Enum>
+struct sentence {
+    Enum about;
+    const char* text;
+};
+
+template <class Enum, std::size_t Count>
+consteval bool in_order(const sentence<Enum> (&sentences)[Count]) {
+    for (std::size_t i = 0; i < Count; ++i) {
+        if (static_cast<std::size_t>(sentences[i].about) != i)
+            return false;
+    }
+    return true;
+}
+
+constexpr sentence<scheduler_errc> error_sentences[] = {
+    {scheduler_errc::invalid_delay,
+     "%f of %d is not between 1 ns and %D: wait for a positive time, or several times in a row"},
+    {scheduler_errc::invalid_options, "%f of %v is not allowed, it is %b %l"},
+    {scheduler_errc::unsupported_mode,
+     "mode %m is not supported here: capabilities() says which are"},
+    {scheduler_errc::quota_exceeded,
+     "%v timers are active, the quota is %l: cancel some or choose a larger profile"},
+    {scheduler_errc::capacity_exceeded,
+     "no room for another %k, %v of %l are in use: cancel some or choose a larger profile"},
+    {scheduler_errc::backpressured,
+     "refused under backpressure by %c, %v timers are active, the adaptive quota is %l: try again "
+     "when it is over"},
+    {scheduler_errc::closed, "the scheduler is closed: nothing can be scheduled any more"},
+    {scheduler_errc::task_run_capacity_exceeded,
+     "%v tasks wait for the close, their capacity is %l: register fewer or choose a larger "
+     "profile"},
+};
+static_assert(std::size(error_sentences) == scheduler_errc_count && in_order(error_sentences));
+
+constexpr sentence<scheduler_warning_kind> warning_sentences[] = {
+    {scheduler_warning_kind::burst_fire,
+     "timer %j missed %v runs at once, more than its burst_threshold of %l: ticks came late"},
+    {scheduler_warning_kind::backlog_exceeded,
+     "timer %j missed %v runs, more than its backlog_limit of %l: cancelled"},
+    {scheduler_warning_kind::handler_failed,
+     "the handler of timer %j (%m, runs %r) failed with %t: the timer has ended"},
+    {scheduler_warning_kind::driver_catch_up_exceeded,
+     "timers are %v ticks late, the window is %l: new ones are refused until it has caught up"},
+    {scheduler_warning_kind::drift_exceeded,
+     "a tick was processed %d late, the budget is %D: the machine is busy or the resolution too "
+     "fine"},
+    {scheduler_warning_kind::quota_reached,
+     "all %v timers of the quota are active, the adaptive quota is %l: cancel some or choose a "
+     "larger profile"},
+    {scheduler_warning_kind::backpressure_state, "backpressure %e by %c: the state is %s"},
+    {scheduler_warning_kind::overflow_near_capacity,
+     "%v of %l entries of the overflow are in use: use fewer far timers or choose a larger "
+     "profile"},
+    {scheduler_warning_kind::dropped_low_priority,
+     "timer %j of priority %p was dropped for a more important one: choose a larger profile"},
+    {scheduler_warning_kind::capacity_exceeded,
+     "a timer was refused, %v of %l entries are in use: cancel some or choose a larger profile"},
+    {scheduler_warning_kind::task_run_failed,
+     "task %v failed at the close with %t: the others go on"},
+    {scheduler_warning_kind::diagnostics_dropped,
+     "a subscriber of diagnostics lost %v events, its queue has room for %l: poll more often or "
+     "subscribe to fewer kinds"},
+    {scheduler_warning_kind::diagnostics_overflow,
+     "a subscriber of diagnostics lost %v events in a row, its queue has room for %l: nobody polls "
+     "it"},
+    {scheduler_warning_kind::driver_stopped,
+     "the tick driver stopped, %t: %v of at most %l restarts so far"},
+};
+static_assert(std::size(warning_sentences) == scheduler_warning_count &&
+              in_order(warning_sentences));
+
+constexpr sentence<diagnostic_kind> diagnostic_sentences[] = {
+    {diagnostic_kind::schedule, "tick %a: timer %j (%m) is scheduled for tick %d on dispatcher %x"},
+    {diagnostic_kind::fire, "tick %a: timer %j (%m) fired, due at tick %d, scheduled at tick %o"},
+    {diagnostic_kind::cancel,
+     "tick %a: timer %j (%m) was cancelled, due at tick %d, scheduled at tick %o"},
+    {diagnostic_kind::drop,
+     "tick %a: timer %j (%m) was dropped, due at tick %d, scheduled at tick %o"},
+    {diagnostic_kind::drift, "tick %a: processed %n late"},
+    {diagnostic_kind::driver_status, "tick %a: timers are %v ticks late"},
+    {diagnostic_kind::state, "tick %a: the state is %s"},
+    {diagnostic_kind::on_close, "tick %a: task %v of the close has run"},
+};
+static_assert(std::size(diagnostic_sentences) == diagnostic_kind_count &&
+              in_order(diagnostic_sentences));
+
+/// `put` writes what a letter stands for.
+template <class Enum, std::size_t Count, class Put>
+std::string_view written(const sentence<Enum> (&sentences)[Count], Enum about, std::span<char> out,
+                         Put&& put) noexcept {
+    text_in text(out);
+    const auto i = static_cast<std::size_t>(about);
+    std::string_view rest = i < Count ? sentences[i].text : "unknown";
+    for (;;) {
+        const std::size_t mark = rest.find('%');
+        text.add(rest.substr(0, mark));
+        if (mark == rest.npos)
+            return text.view();
+        put(text, rest[mark + 1]);
+        rest.remove_prefix(mark + 2);
+    }
+}
+
+/// Of state normal, backpressure and rejecting, by number (BP-3).
+const char* state_named(std::int64_t number) noexcept {
+    static constexpr const char* names[] = {"normal", "backpressure", "rejecting"};
+    const auto i = static_cast<std::uint64_t>(number);
+    return i < std::size(names) ? names[i] : "unknown";
+}
+
+}  // namespace
+
+std::string_view describe(const scheduler_error& error, std::span<char> out) noexcept {
+    const auto put = [&error](text_builder& text, char letter) {
+        switch (letter) {
+        case 'v':
+            text.add(error.value);
+            break;
+        case 'l':
+            text.add(error.limit);
+            break;
+        case 'd':
+            text.add(duration::from_ns(error.value));
+            break;
+        case 'D':
+            text.add(duration::from_ns(error.limit));
+            break;
+        case 'b':
+            text.add(error.value < error.limit ? "at least" : "at most");
+            break;
+        case 'f':
+            text.add(error.field[0] != '\0' ? error.field : "delay");
+            break;
+        case 'k':
+            text.add(error.field[0] != '\0' ? error.field : "timer");
+            break;
+        case 'c':
+            text.add(name_of(error.cause));
+            break;
+        case 'm':
+            text.add(name_of(error.mode()));
+            break;
+        default:
+            break;
+        }
+    };
+    return written(error_sentences, error.code, out, put);
+}
+
+std::string_view describe(const scheduler_warning& warning, std::span<char> out) noexcept {
+    const auto put = [&warning](text_builder& text, char letter) {
+        switch (letter) {
+        case 'v':
+            text.add(warning.value);
+            break;
+        case 'l':
+            text.add(warning.limit);
+            break;
+        case 'd':
+            text.add(duration::from_ns(warning.value));
+            break;
+        case 'D':
+            text.add(duration::from_ns(warning.limit));
+            break;
+        case 'j':
+            text.add(warning.job.value);
+            break;
+        case 'm':
+            text.add(name_of(warning.batch.mode));
+            break;
+        case 'r':
+            text.add(warning.batch.runs);
+            break;
+        case 't':
+            text.add(warning.text[0] != '\0' ? warning.text : "an error without a text");
+            break;
+        case 'e':
+            text.add(warning.value != 0 ? "engaged" : "released");
+            break;
+        case 'c':
+            text.add(name_of(warning.cause));
+            break;
+        case 's':
+            text.add(state_named(warning.limit));
+            break;
+        case 'p':
+            text.add(name_of(static_cast<timer_priority>(warning.value)));
+            break;
+        default:
+            break;
+        }
+    };
+    return written(warning_sentences, warning.kind, out, put);
+}
+
+std::string_view describe(const diagnostic& what, std::span<char> out) noexcept {
+    const auto put = [&what](text_builder& text, char letter) {
+        switch (letter) {
+        case 'a':
+            text.add(what.at);
+            break;
+        case 'd':
+            text.add(what.deadline);
+            break;
+        case 'o':
+            text.add(what.scheduled_at);
+            break;
+        case 'j':
+            text.add(what.job.value);
+            break;
+        case 'm':
+            text.add(name_of(what.mode));
+            break;
+        case 'x':
+            text.add(what.executor);
+            break;
+        case 'v':
+            text.add(what.detail);
+            break;
+        case 'n':
+            text.add(duration::from_ns(what.detail));
+            break;
+        case 's':
+            text.add(state_named(what.detail));
+            break;
+        default:
+            break;
+        }
+    };
+    return written(diagnostic_sentences, what.kind, out, put);
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SD-5: every error, warning and diagnostic has a sentence, with its numbers. The sentences are
+// written out here, in the order of the enumerations: they are an interface.
+#include <tactus/scheduler/scheduler_event.hpp>
+
+#include <array>
+#include <string_view>
+
+#include "portable_test.hpp"
+
+namespace tactus {
+namespace {
+
+std::array<char, 192> room;
+
+constexpr std::string_view error_texts[] = {
+    "initial of 12 ns is not between 1 ns and 1 us: wait for a positive time, or several times in "
+    "a row",
+    "initial of 12 is not allowed, it is at least 1000",
+    "mode unknown is not supported here: capabilities() says which are",
+    "12 timers are active, the quota is 1000: cancel some or choose a larger profile",
+    "no room for another initial, 12 of 1000 are in use: cancel some or choose a larger profile",
+    "refused under backpressure by gauge, 12 timers are active, the adaptive quota is 1000: try "
+    "again when it is over",
+    "the scheduler is closed: nothing can be scheduled any more",
+    "12 tasks wait for the close, their capacity is 1000: register fewer or choose a larger "
+    "profile",
+};
+
+constexpr std::string_view warning_texts[] = {
+    "timer 7 missed 1 runs at once, more than its burst_threshold of 2: ticks came late",
+    "timer 7 missed 1 runs, more than its backlog_limit of 2: cancelled",
+    "the handler of timer 7 (fixed_rate, runs 3) failed with no disk: the timer has ended",
+    "timers are 1 ticks late, the window is 2: new ones are refused until it has caught up",
+    "a tick was processed 1 ns late, the budget is 2 ns: the machine is busy or the resolution too "
+    "fine",
+    "all 1 timers of the quota are active, the adaptive quota is 2: cancel some or choose a larger "
+    "profile",
+    "backpressure engaged by driver: the state is rejecting",
+    "1 of 2 entries of the overflow are in use: use fewer far timers or choose a larger profile",
+    "timer 7 of priority normal was dropped for a more important one: choose a larger profile",
+    "a timer was refused, 1 of 2 entries are in use: cancel some or choose a larger profile",
+    "task 1 failed at the close with no disk: the others go on",
+    "a subscriber of diagnostics lost 1 events, its queue has room for 2: poll more often or "
+    "subscribe to fewer kinds",
+    "a subscriber of diagnostics lost 1 events in a row, its queue has room for 2: nobody polls it",
+    "the tick driver stopped, no disk: 1 of at most 2 restarts so far",
+};
+
+constexpr std::string_view diagnostic_texts[] = {
+    "tick 9: timer 7 (fixed_delay) is scheduled for tick 8 on dispatcher 4",
+    "tick 9: timer 7 (fixed_delay) fired, due at tick 8, scheduled at tick 5",
+    "tick 9: timer 7 (fixed_delay) was cancelled, due at tick 8, scheduled at tick 5",
+    "tick 9: timer 7 (fixed_delay) was dropped, due at tick 8, scheduled at tick 5",
+    "tick 9: processed 2 ns late",
+    "tick 9: timers are 2 ticks late",
+    "tick 9: the state is rejecting",
+    "tick 9: task 2 of the close has run",
+};
+
+TEST(scheduler_describe, each_error_has_its_sentence) {
+    static_assert(std::size(error_texts) == scheduler_errc_count);
+    for (std::size_t i = 0; i < scheduler_errc_count; ++i) {
+        const scheduler_error e{.code = static_cast<scheduler_errc>(i),
+                                .cause = backpressure_cause::gauge,
+                                .field = "initial",
+                                .value = 12,
+                                .limit = 1'000};
+        EXPECT_EQ(describe(e, room), error_texts[i]);
+    }
+    EXPECT_EQ(describe(scheduler_error{.code = static_cast<scheduler_errc>(99)}, room), "unknown");
+}
+
+TEST(scheduler_describe, an_error_says_what_was_wrong_with_the_number) {
+    EXPECT_EQ(describe(scheduler_error{.code = scheduler_errc::invalid_delay, .limit = 5}, room),
+              "delay of 0 ns is not between 1 ns and 5 ns: wait for a positive time, or several "
+              "times in a row");
+    EXPECT_EQ(describe(scheduler_error{.code = scheduler_errc::invalid_options,
+                                       .field = "burst_threshold",
+                                       .value = 9,
+                                       .limit = 8},
+                       room),
+              "burst_threshold of 9 is not allowed, it is at most 8");
+    EXPECT_EQ(
+        describe(scheduler_error{.code = scheduler_errc::capacity_exceeded}, room),
+        "no room for another timer, 0 of 0 are in use: cancel some or choose a larger profile");
+    EXPECT_EQ(describe(scheduler_error{.code = scheduler_errc::unsupported_mode, .value = 2}, room),
+              "mode fixed_delay is not supported here: capabilities() says which are");
+}
+
+TEST(scheduler_describe, each_cause_of_backpressure_is_named) {
+    for (std::size_t i = 0; i < backpressure_cause_count; ++i) {
+        const auto cause = static_cast<backpressure_cause>(i);
+        const scheduler_error e{.code = scheduler_errc::backpressured, .cause = cause};
+        EXPECT_TRUE(describe(e, room).find(name_of(cause)) != std::string_view::npos);
+        const scheduler_warning w{.kind = scheduler_warning_kind::backpressure_state,
+                                  .cause = cause};
+        EXPECT_TRUE(describe(w, room).find(name_of(cause)) != std::string_view::npos);
+        EXPECT_TRUE(describe(w, room).ends_with("released by none: the state is normal") ||
+                    cause != backpressure_cause::none);
+    }
+}
+
+TEST(scheduler_describe, each_warning_has_its_sentence) {
+    static_assert(std::size(warning_texts) == scheduler_warning_count);
+    for (std::size_t i = 0; i < scheduler_warning_count; ++i) {
+        const scheduler_warning w{.kind = static_cast<scheduler_warning_kind>(i),
+                                  .cause = backpressure_cause::driver,
+                                  .job = {7},
+                                  .value = 1,
+                                  .limit = 2,
+                                  .text = "no disk",
+                                  .batch = {.runs = 3, .mode = job_mode::fixed_rate},
+                                  .at = {}};
+        EXPECT_EQ(describe(w, room), warning_texts[i]);
+    }
+    EXPECT_EQ(describe(scheduler_warning{.kind = static_cast<scheduler_warning_kind>(99)}, room),
+              "unknown");
+}
+
+TEST(scheduler_describe, a_failure_without_a_text_says_so) {
+    EXPECT_EQ(describe(scheduler_warning{.kind = scheduler_warning_kind::task_run_failed}, room),
+              "task 0 failed at the close with an error without a text: the others go on");
+}
+
+TEST(scheduler_describe, each_diagnostic_has_its_sentence) {
+    static_assert(std::size(diagnostic_texts) == diagnostic_kind_count);
+    for (std::size_t i = 0; i < diagnostic_kind_count; ++i) {
+        const diagnostic d{.kind = static_cast<diagnostic_kind>(i),
+                           .mode = job_mode::fixed_delay,
+                           .executor = 4,
+                           .job = {7},
+                           .scheduled_at = 5,
+                           .deadline = 8,
+                           .at = 9,
+                           .detail = 2};
+        EXPECT_EQ(describe(d, room), diagnostic_texts[i]);
+    }
+    EXPECT_EQ(describe(diagnostic{.kind = static_cast<diagnostic_kind>(99)}, room), "unknown");
+}
+
+TEST(scheduler_describe, a_sentence_is_cut_to_the_room_there_is) {
+    const scheduler_error e{.code = scheduler_errc::closed};
+    char few[16];
+    EXPECT_EQ(describe(e, few), "the scheduler...");
+    EXPECT_EQ(describe(e, std::span(few, 0)), "");
+}
+
+}  // namespace
+}  // namespace tactus
