@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: what is sent without the short way is sent as by tell: traced, with the receiver's deadline,
-// and a dead letter when nobody takes it; and a message that is not taken is the sender's again.
+// Goal: what is sent without the short way is sent as by tell: traced, with the receiver's
+// deadline, and a dead letter when nobody takes it; what is not taken is the sender's again.
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/parcel.hpp>
 
