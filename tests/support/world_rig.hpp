@@ -128,13 +128,9 @@ public:
     template <class A, class... Args>
     [[nodiscard]] std::expected<tactus::detail::ref_of<A>, tactus::spawn_error> try_spawn(
         std::string_view name, Args&&... args) noexcept {
-        auto r = tactus::detail::request_for<A>(memory, name, {}, std::forward<Args>(args)...);
-        if (!r)
-            return std::unexpected(r.error());
-        const auto made = world.spawn_top(*r);
-        if (!made)
-            return std::unexpected(made.error());
-        return tactus::detail::ref_of<A>(tactus::any_ref(*made));
+        return tactus::detail::spawn_by<A>(
+            world, [&](const tactus::actor_world::spawn_request& r) { return world.spawn_top(r); },
+            name, {}, std::forward<Args>(args)...);
     }
     std::size_t run() noexcept { return kernel.run(); }
     /// Time passes, millisecond by millisecond, and whoever is due runs.

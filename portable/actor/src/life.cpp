@@ -424,11 +424,9 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
 void actor_world::be_terminated(turn& t, const self& s) noexcept {
     if (s.c.phase() >= cell_phase::terminating)
         return;
-    if (s.c.is(cell::is_guardian)) {
+    {
         // From here on nobody is spawned below it.
-        const port::lock_guard held(guardians_);
-        s.c.set_phase(cell_phase::terminating);
-    } else {
+        const family_lock held(*this, s.c);
         s.c.set_phase(cell_phase::terminating);
     }
     if (s.c.extras() != nullptr) {

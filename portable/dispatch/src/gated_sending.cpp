@@ -172,6 +172,59 @@ void actor_scheduler::release_blocks() noexcept {
 
 // ---- offers that wait
 
+std::optional<sent> pending_offer::start_parcel(mailbox_index to, const detail::parcel& p,
+                                                const send_options& o) noexcept {
+    const system_table::visit v(to.system_number());
+    if (v.system() == nullptr)
+        return sent::no_system;
+    return start_in(*v.system(), to, p, o);
+}
+
+std::optional<sent> pending_offer::start_in(actor_scheduler& system, mailbox_index to,
+                                            const detail::parcel& p,
+                                            const send_options& o) noexcept {
+    worker* w = system.own_worker();
+    slot* s = system.slots_.find(to);
+    mailbox_block* block = s != nullptr ? s->gated() : nullptr;
+    if (block == nullptr || block->gate().when_full() != overflow::block ||
+        system.phase() != system_phase::running)
+        return system.try_deliver(w, to, p, o);
+    const bool timed = o.deadline == 0 && actor_scheduler::gives_deadlines(*s, to.generation);
+    const send_options with{o.sender, timed ? system.due_of(*s) : o.deadline};
+    envelope* e = system.take_envelope(w);
+    system_ = &system;
+    told_.store(0, std::memory_order_relaxed);  // nobody knows it yet
+    origin_ = p;
+    if (e == nullptr) {
+        count(sent::pool_exhausted, w);
+        return system.exhausted();
+    }
+    if (const sent failed = system.fill(w, *e, to, p, with); failed != sent::accepted) {
+        count(failed, w);
+        return failed == sent::pool_exhausted ? system.exhausted() : failed;
+    }
+    gate_ = &block->gate();
+    to_ = to;
+    carried = e;
+    switch (gate_->wait(to.generation, *this)) {
+    case mailbox_gate::entry::entered: {
+        system.warn_of_pressure(*block, to);
+        const sent result = system.push(w, *s, *e);
+        count(result, w);
+        if (result != sent::accepted)
+            return_message(w);
+        return result;
+    }
+    case mailbox_gate::entry::ended:
+        count(sent::recipient_terminated, w);
+        return_message(w);
+        return sent::recipient_terminated;
+    case mailbox_gate::entry::full:
+        break;
+    }
+    return std::nullopt;
+}
+
 void pending_offer::served_now(gate_waiter& w) noexcept {
     auto& self = static_cast<pending_offer&>(w);
     self.told_.store(1, std::memory_order_relaxed);  // see cancel
@@ -191,8 +244,7 @@ void pending_offer::count(sent what, worker* w) noexcept {
 }
 
 void pending_offer::return_message(worker* w) noexcept {
-    if (give_back_ != nullptr)
-        give_back_(origin_, *carried);
+    origin_->take_back(carried->payload());
     system_->dispose(w, *carried);
     carried = nullptr;
 }

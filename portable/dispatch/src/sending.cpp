@@ -1,9 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rare half of sending: from outside, refused, counted, and system messages.
+// Sending, whatever the type of the message: everything but the short way of tell, and system
+// messages. What depends on the type is in the parcel.
 #include <tactus/dispatch/actor_scheduler.hpp>
 
 namespace tactus::inline v0 {
+
+// ---- the ways to send
+
+void actor_scheduler::send_parcel(worker* w, mailbox_index to, const detail::parcel& p,
+                                  const send_options& o) noexcept {
+    if (w != nullptr && w->system_.has(to)) {
+        w->system_.deliver_or_lose(w, to, p, o);
+        return;
+    }
+    const system_table::visit v(to.system_number());
+    if (v.system() != nullptr)  // otherwise counted by the table
+        v.system()->deliver_or_lose(nullptr, to, p, o);
+}
+
+void actor_scheduler::send_parcel(mailbox_index to, const detail::parcel& p) noexcept {
+    send_parcel(worker::current(), to, p, {});
+}
+
+sent actor_scheduler::try_send_parcel(mailbox_index to, const detail::parcel& p,
+                                      const send_options& o) noexcept {
+    worker* w = worker::current();
+    if (w != nullptr && w->system_.has(to))
+        return w->system_.try_deliver(w, to, p, o);
+    const system_table::visit v(to.system_number());
+    if (v.system() == nullptr)
+        return sent::no_system;
+    return v.system()->try_deliver(nullptr, to, p, o);
+}
+
+sent actor_scheduler::try_offer_parcel(mailbox_index to, const detail::parcel& p,
+                                       const send_options& o) noexcept {
+    const sent result = try_send_parcel(to, p, o);
+    if (result != sent::mailbox_full)
+        return result;
+    const system_table::visit v(to.system_number());
+    return v.system() != nullptr ? v.system()->reason_of(to, result) : result;
+}
+
+envelope* actor_scheduler::wrap_parcel(worker* w, mailbox_index to, const detail::parcel& p,
+                                       mailbox_index sender) noexcept {
+    envelope* e = take_envelope(w);
+    if (e == nullptr || put(w, *e, p, 0) != sent::accepted)
+        return nullptr;
+    e->sender.write(sender);
+    e->set_generation(to.generation);
+    return e;
+}
+
+// ---- delivering
+
+sent actor_scheduler::deliver(worker* w, mailbox_index to, const detail::parcel& p,
+                              const send_options& o) noexcept {
+    const std::uint32_t number = to.slot_number();
+    // The limit is 0 once nothing is taken any more.
+    if (number >= slot_limit_.load(slots_made.acquire())) [[unlikely]]
+        return beyond_limit(number);
+    slot& s = slots_.at(number);
+    if (s.generation() != to.generation) [[unlikely]]
+        return sent::recipient_terminated;
+    mailbox_block* block = s.gated();
+    if (block != nullptr && looks_full(w, s, *block)) [[unlikely]]
+        return sent::mailbox_full;
+    send_options with = o;
+    if (o.deadline == 0 && gives_deadlines(s, to.generation)) [[unlikely]]
+        with.deadline = due_of(s);
+    envelope* e = take_envelope(w);
+    if (e == nullptr) [[unlikely]]
+        return exhausted();
+    if (const sent failed = fill(w, *e, to, p, with); failed != sent::accepted) [[unlikely]]
+        return failed == sent::pool_exhausted ? exhausted() : failed;
+    const bool counted = count_send(w, *e, envelope::fits(p.type(), envelope::has_stamp));
+    const sent result = block == nullptr ? push(w, s, *e) : push_gated(w, s, *block, *e, to);
+    if (result == sent::accepted) [[likely]]
+        return result;
+    // The mailbox was closed, or full, between the look and the push.
+    if (counted)
+        uncount_send(w);
+    p.take_back(e->payload());
+    dispose(w, *e);
+    return result;
+}
+
+sent actor_scheduler::try_deliver(worker* w, mailbox_index to, const detail::parcel& p,
+                                  const send_options& o) noexcept {
+    const sent result = deliver(w, to, p, o);
+    if (result == sent::accepted) [[likely]]
+        return result;
+    if (w != nullptr && result == sent::mailbox_full)
+        w->refused_by_ = to;
+    if (result != sent::mailbox_full || !loses_newest(to)) {
+        hub_.refused(place_of(w), result);
+        return result;
+    }
+    dead_letter(w, to, p, o.sender, result);
+    return sent::dropped;
+}
+
+void actor_scheduler::deliver_or_lose(worker* w, mailbox_index to, const detail::parcel& p,
+                                      const send_options& o) noexcept {
+    const sent result = deliver(w, to, p, o);
+    if (result != sent::accepted) [[unlikely]]
+        dead_letter(w, to, p, o.sender, reason_of(to, result));
+}
+
+void actor_scheduler::dead_letter(worker* w, mailbox_index to, const detail::parcel& p,
+                                  mailbox_index sender, sent why) noexcept {
+    const dead_letter_cause cause = cause_of(why);
+    hub_.refused(place_of(w), why);
+    const bool shown =
+        hub_.shows() && why != sent::pool_exhausted && why != sent::construction_failed;
+    envelope* e = shown ? wrap_parcel(w, to, p, sender) : nullptr;
+    if (e == nullptr) {
+        hub_.message_lost(to, p.type(), cause);
+        return;
+    }
+    hub_.dead_letter(to, *e, cause);
+    dispose(w, *e);
+}
+
+sent actor_scheduler::fill(worker* w, envelope& e, mailbox_index to, const detail::parcel& p,
+                           const send_options& o) noexcept {
+    const std::uint32_t extras = o.deadline != 0 ? std::uint32_t{envelope::has_deadline} : 0U;
+    if (const sent failed = put(w, e, p, watched_ ? extras | envelope::has_span : extras);
+        failed != sent::accepted) [[unlikely]]
+        return failed;
+    e.sender.write(o.sender);
+    e.set_generation(to.generation);
+    if (extras != 0) [[unlikely]]
+        e.set_deadline(o.deadline);
+    if (watched_) [[unlikely]]
+        watch_enqueue(e, to, o.sender);
+    return sent::accepted;
+}
+
+sent actor_scheduler::put(worker* w, envelope& e, const detail::parcel& p,
+                          std::uint32_t extras) noexcept {
+    void* place = e.make_room(p.type(), pool_.large_payloads(), extras);
+    if (place != nullptr && p.make_at(place)) [[likely]]
+        return sent::accepted;
+    if (place != nullptr)
+        e.drop_room();
+    else
+        e.set_flags(0);
+    give_envelope(w, e);
+    return place != nullptr ? sent::construction_failed : sent::pool_exhausted;
+}
+
+sent actor_scheduler::push(worker* w, slot& s, envelope& e) noexcept {
+    // Read now: once it is pushed it is somebody else's.
+    const bool timed = (e.flags() & envelope::has_deadline) != 0;
+    const std::int64_t deadline = timed ? e.deadline() : 0;
+    switch (s.enqueue(e)) {
+    case enqueued::accepted:
+        return sent::accepted;
+    case enqueued::submit:
+        if (timed) [[unlikely]]
+            order_of(s).submit(s, lanes_of(w, s), {lane::timed, s.priority(), deadline});
+        else
+            submit_ready(s, w);
+        return sent::accepted;
+    case enqueued::closed:
+        break;
+    }
+    return sent::recipient_terminated;
+}
+
+// ---- what comes of it
 
 sent actor_scheduler::beyond_limit(std::uint32_t number) const noexcept {
     return number < slots_.constructed_count() ? sent::shutdown : sent::recipient_terminated;
@@ -39,6 +207,19 @@ void actor_scheduler::submit_slowly(slot& s, worker* w) noexcept {
     order_of(s).submit_ready(s, lanes_of(w, s));
 }
 
+bool actor_scheduler::count_send(worker* w, envelope& e, bool has_room) noexcept {
+    if (w == nullptr)
+        return hub_.on() && counted_send_outside(e, has_room);
+    if (w->lanes_.count_send()) [[unlikely]]
+        counted_send(*w, e, has_room);
+    return true;
+}
+void actor_scheduler::uncount_send(worker* w) noexcept {
+    if (w != nullptr)
+        w->lanes_.uncount_send();
+    else
+        hub_.unsent_outside();
+}
 void actor_scheduler::counted_send(worker& w, envelope& e, bool has_room) noexcept {
     if (w.lanes_.counted_send())
         w.home_.order().publish(w.lanes_);
@@ -61,11 +242,6 @@ envelope* actor_scheduler::take_envelope_outside() noexcept {
 void actor_scheduler::give_envelope_outside(envelope& e) noexcept {
     const port::lock_guard held(outside_.mutex);
     outside_.envelopes.give(e);
-}
-
-void actor_scheduler::message_lost(mailbox_index to, const message_type& type,
-                                   dead_letter_cause cause) noexcept {
-    hub_.message_lost(to, type, cause);
 }
 
 void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index from) noexcept {
@@ -132,6 +308,8 @@ sent actor_scheduler::send_guarded(mailbox_index to, void* block, const message_
         watch_enqueue(*e, to, sender);
     return send_filled(to, *e);
 }
+
+// ---- system messages
 
 bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept {
     const caller c(*this);

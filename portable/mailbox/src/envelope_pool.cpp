@@ -15,6 +15,31 @@ std::size_t behind(const Member& from, const envelope& e) noexcept {
 
 }  // namespace
 
+void* envelope::make_room(const message_type& t, memory_source* source,
+                          std::uint32_t extras) noexcept {
+    void* place = &inside_;
+    if (!fits(t, extras)) {
+        place = source != nullptr ? source->allocate(t.size, t.alignment) : nullptr;
+        if (place == nullptr)
+            return nullptr;
+        const box b{place, source};
+        std::memcpy(&inside_, &b, sizeof b);
+        extras |= boxed;
+    }
+    type.write(&t);
+    set_flags(extras);
+    return place;
+}
+
+void envelope::drop_room() noexcept {
+    if ((flags() & boxed) != 0) {
+        const box b = outside();
+        b.source->release(b.block, type.read()->size, type.read()->alignment);
+    }
+    type.write(nullptr);
+    set_flags(0);
+}
+
 void envelope::destroy_slowly(const message_type& t, std::uint32_t f) noexcept {
     void* object = payload();
     if (t.destroy != nullptr)

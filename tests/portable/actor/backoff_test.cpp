@@ -4,6 +4,8 @@
 #include <tactus/actor/backoff.hpp>
 #include <tactus/actor/supervision.hpp>
 
+#include <limits>
+
 #include "portable_test.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
@@ -64,6 +66,29 @@ TEST(backoff, SV_4_the_random_part) {
     det_rng other(7);
     (void)other.next_u32();
     EXPECT_EQ(once.state(), other.state());
+}
+
+// SV-4: the factor is read from its bits; it means what arithmetic says it does.
+TEST(backoff, SV_4_the_factor_is_what_arithmetic_makes_of_it) {
+    static constexpr double factors[] = {0,    -0.0, 5e-324, 1e-9, 1.0 / 65'537, 1.0 / 65'536,
+                                         0.01, 0.1,  0.2,    0.25, 0.3,          0.75,
+                                         0.9,  1,    1.5,    1e9,  -0.5,         -1e300};
+    det_rng random(3);
+    det_rng again(3);
+    for (const double f : factors) {
+        const double clamped = f < 0 ? 0 : f > 1 ? 1 : f;
+        const auto most = static_cast<std::uint64_t>(clamped * 65'536);
+        for (int i = 0; i < 20; ++i) {
+            const std::uint64_t more = (most * again.next_u32()) >> 32U;
+            EXPECT_EQ(backoff_delay(0, 65'536_ns, 1_s, f, random).ns(),
+                      65'536 + static_cast<std::int64_t>(more));
+        }
+        const backoff_options o{.min = 1_s, .max = 1_s, .random_factor = f};
+        EXPECT_EQ(o.fault() == nullptr, f >= 0 && f <= 1);
+    }
+    const backoff_options none{
+        .min = 1_s, .max = 1_s, .random_factor = std::numeric_limits<double>::quiet_NaN()};
+    EXPECT_TRUE(none.fault() != nullptr);
 }
 
 // PK-BKO-1: what is no back-off says why. C-TX-36: the default reset lies in the middle.

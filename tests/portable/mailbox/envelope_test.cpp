@@ -119,6 +119,30 @@ TEST(envelope, what_needs_more_alignment_goes_to_a_block) {
     EXPECT_TRUE(source.good);
 }
 
+TEST(envelope, room_that_is_not_used_is_given_back) {
+    one_block_source source;
+    envelope e;
+    const tactus::message_type& large = tactus::message_type_of<counted<40>>;
+    EXPECT_TRUE(e.make_room(large, nullptr, 0) == nullptr);
+    source.refuses = true;
+    EXPECT_TRUE(e.make_room(large, &source, 0) == nullptr);
+    EXPECT_EQ(e.flags(), 0u);
+    source.refuses = false;
+    void* place = e.make_room(large, &source, envelope::has_deadline);
+    EXPECT_FALSE(is_inside(e, place));
+    EXPECT_EQ(e.flags(), std::uint32_t{envelope::boxed} | envelope::has_deadline);
+    e.drop_room();
+    EXPECT_EQ(source.released, 1u);
+    EXPECT_TRUE(source.good);
+    EXPECT_EQ(e.flags(), 0u);
+    EXPECT_TRUE(e.get_if<counted<40>>() == nullptr);
+    EXPECT_TRUE(is_inside(e, e.make_room(tactus::message_type_of<counted<8>>, &source, 0)));
+    e.drop_room();
+    EXPECT_EQ(source.asked, 2u);
+    EXPECT_EQ(source.released, 1u);
+    EXPECT_TRUE(e.get_if<counted<8>>() == nullptr);
+}
+
 TEST(envelope, without_memory_nothing_happens_and_the_value_is_untouched) {
     one_block_source source;
     source.refuses = true;

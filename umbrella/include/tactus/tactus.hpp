@@ -104,12 +104,14 @@
 #include <tactus/dispatch/metrics.hpp>
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/offer.hpp>
+#include <tactus/dispatch/parcel.hpp>
 #include <tactus/dispatch/parker.hpp>
 #include <tactus/dispatch/placement.hpp>
 #include <tactus/dispatch/registry.hpp>
 #include <tactus/dispatch/resolve_error.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/dispatch/run_ring.hpp>
+#include <tactus/dispatch/scheduler_options.hpp>
 #include <tactus/dispatch/sent.hpp>
 #include <tactus/dispatch/slot.hpp>
 #include <tactus/dispatch/spawn_options.hpp>

@@ -175,13 +175,9 @@ public:
     [[nodiscard]] std::expected<detail::ref_of<A>, spawn_error> try_spawn(std::string_view name,
                                                                           const spawn_options& how,
                                                                           Args&&... args) {
-        auto r = detail::request_for<A>(world().memory(), name, how, std::forward<Args>(args)...);
-        if (!r)
-            return std::unexpected(r.error());
-        const auto made = world().spawn_top(*r);
-        if (!made)
-            return std::unexpected(made.error());
-        return detail::ref_of<A>(any_ref(*made));
+        return detail::spawn_by<A>(
+            world(), [&](const actor_world::spawn_request& r) { return world().spawn_top(r); },
+            name, how, std::forward<Args>(args)...);
     }
 
     /// Asks and waits: `make` gets an actor_ref<R> to reply to, and gives the message. A timeout of

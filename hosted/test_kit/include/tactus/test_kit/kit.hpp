@@ -47,14 +47,12 @@ public:
     /// A top-level actor; spawn_exception as actor_system::spawn.
     template <class A, class... Args>
     tactus::detail::ref_of<A> spawn(std::string_view name, Args&&... args) {
-        auto r =
-            tactus::detail::request_for<A>(world().memory(), name, {}, std::forward<Args>(args)...);
-        if (!r)
-            throw spawn_exception(r.error(), name);
-        const auto made = world().spawn_top(*r);
+        const auto made = tactus::detail::spawn_by<A>(
+            world(), [&](const actor_world::spawn_request& r) { return world().spawn_top(r); },
+            name, {}, std::forward<Args>(args)...);
         if (!made)
             throw spawn_exception(made.error(), name);
-        return tactus::detail::ref_of<A>(any_ref(*made));
+        return *made;
     }
     template <class... Ms>
     actor_ref<Ms...> spawn(behavior<Ms...> first, std::string_view name = {}) {

@@ -51,6 +51,21 @@ template <class A, class... Args>
     return r;
 }
 
+/// Spawns an A by `spawn(request)`, which knows below whom.
+template <class A, class Spawn, class... Args>
+[[nodiscard]] std::expected<ref_of<A>, spawn_error> spawn_by(actor_world& world, Spawn&& spawn,
+                                                             std::string_view name,
+                                                             const spawn_options& how,
+                                                             Args&&... args) {
+    auto r = request_for<A>(world.memory(), name, how, std::forward<Args>(args)...);
+    if (!r)
+        return std::unexpected(r.error());
+    const std::expected<mailbox_index, spawn_error> made = spawn(*r);
+    if (!made)
+        return std::unexpected(made.error());
+    return ref_of<A>(any_ref(*made));
+}
+
 }  // namespace detail
 
 class actor_context {
@@ -69,13 +84,10 @@ public:
     [[nodiscard]] std::expected<detail::ref_of<A>, spawn_error> try_spawn(std::string_view name,
                                                                           const spawn_options& how,
                                                                           Args&&... args) {
-        auto r = detail::request_for<A>(world().memory(), name, how, std::forward<Args>(args)...);
-        if (!r)
-            return std::unexpected(r.error());
-        const auto made = world().spawn_child(turn_, *r);
-        if (!made)
-            return std::unexpected(made.error());
-        return detail::ref_of<A>(any_ref(*made));
+        return detail::spawn_by<A>(
+            world(),
+            [&](const actor_world::spawn_request& r) { return world().spawn_child(turn_, r); },
+            name, how, std::forward<Args>(args)...);
     }
     /// A child that behaves so; see behavior.hpp.
     template <class... Ms>

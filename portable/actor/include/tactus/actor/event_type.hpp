@@ -110,7 +110,7 @@ struct closed_bases<Seen, bases<Level...>> {
 template <event E, event Channel>
 void deliver_event(mailbox_index to, const void* e) noexcept {
     const auto& whole = *static_cast<const E*>(e);
-    actor_scheduler::tell(to, static_cast<const Channel&>(whole));
+    actor_scheduler::tell_rarely(to, static_cast<const Channel&>(whole));
 }
 
 template <class E, class Channels>

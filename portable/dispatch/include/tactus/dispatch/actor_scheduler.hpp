@@ -21,6 +21,8 @@
 #include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/hub.hpp>
 #include <tactus/dispatch/middleware.hpp>
+#include <tactus/dispatch/parcel.hpp>
+#include <tactus/dispatch/scheduler_options.hpp>
 #include <tactus/dispatch/spawn_options.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
@@ -38,72 +40,11 @@ public:
     static constexpr std::uint32_t dispatchers_max =
         port::cache_line < 8 ? 4 : dispatcher::count_max;
 
-    struct options {
-        // Where everything lives; outlives the system.
-        memory_source* memory = nullptr;       // lanes, workers, records
-        memory_region* slot_memory = nullptr;  // slot_capacity slots
-        memory_region* envelope_memory =
-            nullptr;  // envelope_capacity + reserve_for_system envelopes
-        memory_source* large_payloads = nullptr;  // null: messages must fit an envelope
-        std::uint32_t slot_capacity = 0;
-        std::uint32_t envelope_capacity = 0;
-        std::uint32_t reserve_for_system = 10;
-        // How many free ones a thread keeps, twice. None: at most 32 and 128, and so few that a
-        // quarter of the capacity at the most lies with threads that do not need it. 0: none.
-        std::optional<std::uint32_t> slot_magazine = {};
-        std::optional<std::uint32_t> envelope_magazine = {};
-
-        // Who runs it.
-        std::uint32_t worker_count = 1;
-        // One worker: other threads call drain_ready_cycle beside it. With several they may anyway.
-        bool visited = false;
-        bool shared_queue = false;    // see dispatcher::options
-        const clock* time = nullptr;  // null: no deadlines, no `after`, a run is bounded by counts
-        timer_phase* timers = nullptr;  // kept by the workers, as suspensions are; needs `time`
-        std::uint64_t seed = 1;         // of the streams for stealing
-
-        // How.
-        std::optional<std::uint32_t> throughput = {};  // exact; 0 means 1. None: see invoker
-        duration throughput_deadline =
-            duration::max();  // max: none; otherwise at least one message
-        std::uint32_t cancel_streak_limit = 16;
-        std::uint32_t ring_capacity = 256;
-        std::uint32_t fresh_capacity = 256;
-        std::uint32_t queue_capacity = 64;
-        std::uint32_t keyed_capacity = 16;
-        std::uint32_t suspension_capacity = 8;  // where it starts; a power of two
-        lane_mode mode = lane_mode::standard;   // of the first dispatcher (DT-3)
-        bool certify_schedule = false;
-        governor* advice = nullptr;
-        load_probe* load = nullptr;
-
-        // Who is told; null: nobody.
-        kernel_events* events = nullptr;
-        void* above = nullptr;  // for the layer above to find itself
-        enqueue_middleware* on_enqueue = nullptr;
-        spawn_middleware* on_spawn = nullptr;
-        class tracer* trace = nullptr;
-    };
+    using options = scheduler_options;
 
     /// PT-7: what `memory` is asked for when a system with these options is built; slots and
     /// envelopes have regions of their own.
-    [[nodiscard]] static constexpr memory_plan plan(const options& o) noexcept {
-        worker_lanes::options lanes{.ring_capacity = o.ring_capacity,
-                                    .fresh_capacity = o.fresh_capacity,
-                                    .later_capacity = dispatcher::later_capacity(o.worker_count),
-                                    .keyed_capacity = o.keyed_capacity};
-        memory_plan p;
-        p.plus(suspension_records::plan(o.suspension_capacity))
-            .plus(lane_set::plan(o.queue_capacity, o.keyed_capacity))
-            .array<worker_lanes*>(o.worker_count)
-            .array<worker*>(o.worker_count)
-            .objects<worker>(o.worker_count);
-        for (std::uint32_t i = 0; i < o.worker_count; ++i)
-            p.plus(worker_lanes::plan(lanes));
-        if (o.worker_count > 1 || o.visited)
-            p.objects<worker_lanes>().plus(worker_lanes::plan(dispatcher::visitor_lanes(lanes)));
-        return p;
-    }
+    [[nodiscard]] static constexpr memory_plan plan(const options& o) noexcept { return o.plan(); }
 
     /// Requires: memory for what the options say (numbered checks), and a free system number.
     explicit actor_scheduler(const options& o) noexcept;
@@ -163,14 +104,7 @@ public:
     template <class M>
     [[nodiscard]] envelope* wrap(mailbox_index to, M&& message,
                                  mailbox_index sender = {}) noexcept {
-        worker* w = own_worker();
-        envelope* e = take_envelope(w);
-        if (e == nullptr ||
-            put<std::remove_cvref_t<M>>(w, *e, std::forward<M>(message), 0) != sent::accepted)
-            return nullptr;
-        e->sender.write(sender);
-        e->set_generation(to.generation);
-        return e;
+        return wrap_parcel(own_worker(), to, detail::parcel::of<M>(message), sender);
     }
     /// Timers of options have a nearer deadline: somebody must keep it. Any thread.
     void deadline_added() noexcept {
@@ -208,7 +142,12 @@ public:
             w->system_.tell_from(*w, to, std::forward<M>(message), o);
             return;
         }
-        tell_from_outside(to, std::forward<M>(message), o);
+        send_parcel(nullptr, to, detail::parcel::of<M>(message), o);
+    }
+    /// As tell, without the short way, which is compiled for each type: for what is sent rarely.
+    template <class M>
+    static void tell_rarely(mailbox_index to, M&& message) noexcept {
+        send_parcel(to, detail::parcel::of<M>(message));
     }
     /// Sends, and says what came of it. `message` is as it was unless it was accepted; only a type
     /// that cannot be move-assigned, or throws then, stays moved from when the mailbox was closed
@@ -216,23 +155,13 @@ public:
     template <class M>
     [[nodiscard]] static sent try_tell(mailbox_index to, M&& message,
                                        const send_options& o = {}) noexcept {
-        worker* w = worker::current();
-        if (w != nullptr && w->system_.has(to))
-            return w->system_.try_deliver(w, to, std::forward<M>(message), o);
-        const system_table::visit v(to.system_number());
-        if (v.system() == nullptr)
-            return sent::no_system;
-        return v.system()->try_deliver(nullptr, to, std::forward<M>(message), o);
+        return try_send_parcel(to, detail::parcel::of<M>(message), o);
     }
     /// As try_tell, for who would rather wait and must not: `would_block` where waiting would help.
     template <class M>
     [[nodiscard]] static sent try_offer(mailbox_index to, M&& message,
                                         const send_options& o = {}) noexcept {
-        const sent result = try_tell(to, std::forward<M>(message), o);
-        if (result != sent::mailbox_full)
-            return result;
-        const system_table::visit v(to.system_number());
-        return v.system() != nullptr ? v.system()->reason_of(to, result) : result;
+        return try_offer_parcel(to, detail::parcel::of<M>(message), o);
     }
     /// As tell, from one of the workers.
     template <class M>
@@ -432,188 +361,59 @@ private:
         return to.system_number() == number_;
     }
 
+    // ---- sending, whatever the type (sending.cpp). `w` is this thread's worker, when it is one of
+    // this system's; otherwise null.
+
     template <class M>
-    [[nodiscard]] sent deliver(worker* w, mailbox_index to, M&& message,
-                               const send_options& o) noexcept {
-        using type = std::remove_cvref_t<M>;
-        const std::uint32_t number = to.slot_number();
-        // The limit is 0 once nothing is taken any more.
-        if (number >= slot_limit_.load(slots_made.acquire())) [[unlikely]]
-            return beyond_limit(number);
-        slot& s = slots_.at(number);
-        if (s.generation() != to.generation) [[unlikely]]
-            return sent::recipient_terminated;
-        if (o.deadline == 0 && gives_deadlines(s, to.generation)) [[unlikely]]
-            return deliver(w, to, std::forward<M>(message), {o.sender, due_of(s)});
-        mailbox_block* block = s.gated();
-        if (block != nullptr && looks_full(w, s, *block)) [[unlikely]]
-            return sent::mailbox_full;
-        envelope* e = take_envelope(w);
-        if (e == nullptr) [[unlikely]]
-            return exhausted();
-        if (const sent failed = fill<type>(w, *e, to, std::forward<M>(message), o);
-            failed != sent::accepted) [[unlikely]]
-            return failed == sent::pool_exhausted ? exhausted() : failed;
-        const bool counted = count_send(w, *e, envelope::fits<type>(envelope::has_stamp));
-        const sent result = block == nullptr ? push(w, s, *e) : push_gated(w, s, *block, *e, to);
-        if (result == sent::accepted) [[likely]]
-            return result;
-        if (counted)
-            uncount_send(w);
-        // NOLINTNEXTLINE(bugprone-use-after-move): what was forwarded may come back
-        give_back(w, *e, std::forward<M>(message));
-        return result;
+    [[gnu::noinline]] static void tell_slowly(worker& w, mailbox_index to, M&& message,
+                                              const send_options& o) noexcept {
+        send_parcel(&w, to, detail::parcel::of<M>(message), o);
     }
+    /// What tell is. `w` is this thread's worker, if any, of whatever system.
+    static void send_parcel(worker* w, mailbox_index to, const detail::parcel& p,
+                            const send_options& o) noexcept;
+    static void send_parcel(mailbox_index to, const detail::parcel& p) noexcept;
+    [[nodiscard]] static sent try_send_parcel(mailbox_index to, const detail::parcel& p,
+                                              const send_options& o) noexcept;
+    [[nodiscard]] static sent try_offer_parcel(mailbox_index to, const detail::parcel& p,
+                                               const send_options& o) noexcept;
+    [[nodiscard]] envelope* wrap_parcel(worker* w, mailbox_index to, const detail::parcel& p,
+                                        mailbox_index sender) noexcept;
+
+    /// What is not accepted is given back.
+    [[nodiscard]] sent deliver(worker* w, mailbox_index to, const detail::parcel& p,
+                               const send_options& o) noexcept;
     /// deliver for who gets the message back: what the strategy of a full mailbox says happens.
-    template <class M>
-    [[nodiscard]] sent try_deliver(worker* w, mailbox_index to, M&& message,
-                                   const send_options& o) noexcept {
-        const sent result = deliver(w, to, std::forward<M>(message), o);
-        if (result == sent::accepted) [[likely]]
-            return result;
-        if (w != nullptr && result == sent::mailbox_full)
-            w->refused_by_ = to;
-        if (result != sent::mailbox_full || !loses_newest(to)) {
-            hub_.refused(place_of(w), result);
-            return result;
-        }
-        // NOLINTNEXTLINE(bugprone-use-after-move): what is refused was not moved
-        dead_letter(w, to, std::forward<M>(message), o, result);
-        return sent::dropped;
-    }
+    [[nodiscard]] sent try_deliver(worker* w, mailbox_index to, const detail::parcel& p,
+                                   const send_options& o) noexcept;
+    /// deliver for who does not: it becomes a dead letter.
+    void deliver_or_lose(worker* w, mailbox_index to, const detail::parcel& p,
+                         const send_options& o) noexcept;
+    void dead_letter(worker* w, mailbox_index to, const detail::parcel& p, mailbox_index sender,
+                     sent why) noexcept;
+    /// Everything an envelope says. When it fails, the envelope was given back.
+    [[nodiscard]] sent fill(worker* w, envelope& e, mailbox_index to, const detail::parcel& p,
+                            const send_options& o) noexcept;
+    /// Puts a message into an envelope of ours; when that fails, gives the envelope back and says
+    /// why. The constructor is the user's code (UP-4), and nothing is committed before it is done.
+    [[nodiscard]] sent put(worker* w, envelope& e, const detail::parcel& p,
+                           std::uint32_t extras) noexcept;
     /// Puts a filled envelope into a mailbox that is not gated, or whose gate was passed.
-    [[nodiscard]] sent push(worker* w, slot& s, envelope& e) noexcept {
-        // Read now: once it is pushed it is somebody else's.
-        const bool timed = (e.flags() & envelope::has_deadline) != 0;
-        const std::int64_t deadline = timed ? e.deadline() : 0;
-        switch (s.enqueue(e)) {
-        case enqueued::accepted:
-            return sent::accepted;
-        case enqueued::submit:
-            if (timed) [[unlikely]]
-                order_of(s).submit(s, lanes_of(w, s), {lane::timed, s.priority(), deadline});
-            else
-                submit_ready(s, w);
-            return sent::accepted;
-        case enqueued::closed:
-            break;
-        }
-        return sent::recipient_terminated;
-    }
+    [[nodiscard]] sent push(worker* w, slot& s, envelope& e) noexcept;
     /// Passes the gate first, evicting where the strategy says so.
     [[nodiscard]] sent push_gated(worker* w, slot& s, mailbox_block& block, envelope& e,
                                   mailbox_index to) noexcept;
-    /// Nothing would be gained by filling an envelope.
     /// The short way through a gate: a credit and an envelope; or nothing, and neither.
     [[nodiscard]] envelope* enter_gate(worker& w, slot& s, mailbox_index to) noexcept;
+    /// Nothing would be gained by filling an envelope.
     [[nodiscard]] static bool looks_full(worker* w, slot& s, mailbox_block& block) noexcept;
     [[nodiscard]] bool loses_newest(mailbox_index to) const noexcept;
     /// MB-11: pool_exhausted, and the event when a second has passed since the last.
     [[nodiscard]] sent exhausted() noexcept;
     void release_blocks() noexcept;
     void warn_of_pressure(mailbox_block& block, mailbox_index who) noexcept;
-
-    /// Everything an envelope says. When it fails, the envelope was given back.
-    template <class Type, class M>
-    [[nodiscard]] sent fill(worker* w, envelope& e, mailbox_index to, M&& message,
-                            const send_options& o) noexcept {
-        const std::uint32_t extras = o.deadline != 0 ? std::uint32_t{envelope::has_deadline} : 0U;
-        if (const sent failed = put<Type>(w, e, std::forward<M>(message),
-                                          watched_ ? extras | envelope::has_span : extras);
-            failed != sent::accepted) [[unlikely]]
-            return failed;
-        e.sender.write(o.sender);
-        e.set_generation(to.generation);
-        if (extras != 0) [[unlikely]]
-            e.set_deadline(o.deadline);
-        if (watched_) [[unlikely]]
-            watch_enqueue(e, to, o.sender);
-        return sent::accepted;
-    }
-
-    /// Puts a message into an envelope of ours; when that fails, gives the envelope back and says
-    /// why. The constructor is the user's code (UP-4), and nothing is committed before it is done.
-    template <class Type, class M>
-    [[nodiscard]] sent put(worker* w, envelope& e, M&& message, std::uint32_t extras) noexcept {
-        sent result = sent::accepted;
-        const auto emplace = [&] {
-            if (!e.emplace<Type>(std::forward<M>(message), pool_.large_payloads(), extras))
-                [[unlikely]]
-                result = sent::pool_exhausted;
-        };
-        if constexpr (std::is_nothrow_constructible_v<Type, M>)
-            emplace();
-        else if (!call_user(emplace).is_ok())
-            result = sent::construction_failed;
-        if (result != sent::accepted) [[unlikely]] {
-            e.set_flags(0);
-            give_envelope(w, e);
-        }
-        return result;
-    }
-
-    template <class M>
-    [[gnu::noinline]] void tell_slowly(worker& w, mailbox_index to, M&& message,
-                                       const send_options& o) noexcept {
-        if (!has(to)) {
-            tell_from_outside(to, std::forward<M>(message), o);
-            return;
-        }
-        const sent result = deliver(&w, to, std::forward<M>(message), o);
-        if (result != sent::accepted)
-            // NOLINTNEXTLINE(bugprone-use-after-move): it was given back
-            dead_letter(&w, to, std::forward<M>(message), o, reason_of(to, result));
-    }
     /// The mailbox was closed between the look and the push.
     void refused_late(worker* w, mailbox_index to, envelope& e) noexcept;
-
-    /// The mailbox was closed, or full, between the look and the push: the message goes back where
-    /// it was.
-    template <class M>
-    void give_back(worker* w, envelope& e, M&& message) noexcept {
-        using type = std::remove_cvref_t<M>;
-        if constexpr (std::is_rvalue_reference_v<M&&> &&
-                      !std::is_const_v<std::remove_reference_t<M>> &&
-                      std::is_move_assignable_v<type>) {
-            const auto move_back = [&] { message = std::move(*static_cast<type*>(e.payload())); };
-            if constexpr (std::is_nothrow_move_assignable_v<type>)
-                move_back();
-            else
-                (void)call_user(move_back);
-        }
-        dispose(w, e);
-    }
-
-    template <class M>
-    static void tell_from_outside(mailbox_index to, M&& message, const send_options& o) noexcept {
-        const system_table::visit v(to.system_number());
-        if (v.system() == nullptr)
-            return;  // counted by the table
-        const sent result = v.system()->deliver(nullptr, to, std::forward<M>(message), o);
-        if (result != sent::accepted)
-            // NOLINTNEXTLINE(bugprone-use-after-move): it was given back
-            v.system()->dead_letter(nullptr, to, std::forward<M>(message), o,
-                                    v.system()->reason_of(to, result));
-    }
-
-    template <class M>
-    void dead_letter(worker* w, mailbox_index to, M&& message, const send_options& o,
-                     sent why) noexcept {
-        using type = std::remove_cvref_t<M>;
-        const dead_letter_cause cause = cause_of(why);
-        hub_.refused(place_of(w), why);
-        const bool shown =
-            hub_.shows() && why != sent::pool_exhausted && why != sent::construction_failed;
-        envelope* e = shown ? take_envelope(w) : nullptr;
-        if (e == nullptr || put<type>(w, *e, std::forward<M>(message), 0) != sent::accepted) {
-            message_lost(to, message_type_of<type>, cause);
-            return;
-        }
-        e->sender.write(o.sender);
-        e->set_generation(to.generation);
-        hub_.dead_letter(to, *e, cause);
-        dispose(w, *e);
-    }
 
     /// Somebody who is about to change an actor, from any thread: the end of the system waits for
     /// it, or has begun.
@@ -654,19 +454,8 @@ private:
         return static_cast<std::int64_t>(time_->now().ns()) + std::int64_t{s.deadline_us()} * 1'000;
     }
     /// Counts a message about to be pushed. True: uncount_send, should that fail.
-    [[nodiscard]] bool count_send(worker* w, envelope& e, bool has_room) noexcept {
-        if (w == nullptr)
-            return hub_.on() && counted_send_outside(e, has_room);
-        if (w->lanes_.count_send()) [[unlikely]]
-            counted_send(*w, e, has_room);
-        return true;
-    }
-    void uncount_send(worker* w) noexcept {
-        if (w != nullptr)
-            w->lanes_.uncount_send();
-        else
-            hub_.unsent_outside();
-    }
+    [[nodiscard]] bool count_send(worker* w, envelope& e, bool has_room) noexcept;
+    void uncount_send(worker* w) noexcept;
     /// Every some hundred sends of a worker: what is due. `has_room`: in the envelope, for a stamp.
     void counted_send(worker& w, envelope& e, bool has_room) noexcept;
     [[nodiscard]] bool counted_send_outside(envelope& e, bool has_room) noexcept;
@@ -691,7 +480,6 @@ private:
     /// MB-2: what tell cannot wait for, it may not call full.
     [[nodiscard]] sent reason_of(mailbox_index to, sent why) const noexcept;
     [[nodiscard]] sent beyond_limit(std::uint32_t number) const noexcept;
-    void message_lost(mailbox_index to, const message_type& type, dead_letter_cause cause) noexcept;
     void watch_enqueue(envelope& e, mailbox_index to, mailbox_index from) noexcept;
 
     [[nodiscard]] std::optional<spawn_error> prepare_mailbox(slot& s,

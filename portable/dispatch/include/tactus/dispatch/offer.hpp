@@ -10,7 +10,6 @@
 #pragma once
 
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
@@ -31,10 +30,7 @@ public:
     template <class M>
     [[nodiscard]] std::optional<sent> start(mailbox_index to, M&& message,
                                             const send_options& o = {}) noexcept {
-        const system_table::visit v(to.system_number());
-        if (v.system() == nullptr)
-            return sent::no_system;
-        return start_in(*v.system(), to, std::forward<M>(message), o);
+        return start_parcel(to, detail::parcel::of<M>(message), o);
     }
     /// After the waker was called: accepted, or recipient_terminated.
     [[nodiscard]] sent decision() const noexcept {
@@ -47,9 +43,11 @@ public:
     [[nodiscard]] bool cancel() noexcept;
 
 private:
-    template <class M>
+    [[nodiscard]] std::optional<sent> start_parcel(mailbox_index to, const detail::parcel& p,
+                                                   const send_options& o) noexcept;
     [[nodiscard]] std::optional<sent> start_in(actor_scheduler& system, mailbox_index to,
-                                               M&& message, const send_options& o) noexcept;
+                                               const detail::parcel& p,
+                                               const send_options& o) noexcept;
     static void served_now(gate_waiter& w) noexcept;
     void return_message(worker* w) noexcept;
     /// Tells the hub what came of it.
@@ -60,65 +58,8 @@ private:
     mailbox_gate* gate_ = nullptr;
     mailbox_index to_;
     port::atomic<std::uint32_t> told_{0};
-    void* origin_ = nullptr;  // where the message came from, when it can go back
-    void (*give_back_)(void* origin, envelope& e) noexcept = nullptr;
+    std::optional<detail::parcel> origin_;  // where the message goes back to
 };
-
-template <class M>
-std::optional<sent> pending_offer::start_in(actor_scheduler& system, mailbox_index to, M&& message,
-                                            const send_options& o) noexcept {
-    using type = std::remove_cvref_t<M>;
-    worker* w = system.own_worker();
-    slot* s = system.slots_.find(to);
-    mailbox_block* block = s != nullptr ? s->gated() : nullptr;
-    if (block == nullptr || block->gate().when_full() != overflow::block ||
-        system.phase() != system_phase::running)
-        return system.try_deliver(w, to, std::forward<M>(message), o);
-    const bool timed = o.deadline == 0 && actor_scheduler::gives_deadlines(*s, to.generation);
-    const send_options with{o.sender, timed ? system.due_of(*s) : o.deadline};
-    envelope* e = system.take_envelope(w);
-    system_ = &system;
-    told_.store(0, std::memory_order_relaxed);  // nobody knows it yet
-    give_back_ = nullptr;
-    if (e == nullptr) {
-        count(sent::pool_exhausted, w);
-        return system.exhausted();
-    }
-    if (const sent failed = system.fill<type>(w, *e, to, std::forward<M>(message), with);
-        failed != sent::accepted) {
-        count(failed, w);
-        return failed == sent::pool_exhausted ? system.exhausted() : failed;
-    }
-    gate_ = &block->gate();
-    to_ = to;
-    carried = e;
-    if constexpr (std::is_rvalue_reference_v<M&&> && !std::is_const_v<std::remove_reference_t<M>> &&
-                  std::is_move_assignable_v<type>) {
-        origin_ = &message;
-        give_back_ = [](void* origin, envelope& from) noexcept {
-            (void)call_user([&] {
-                *static_cast<type*>(origin) = std::move(*static_cast<type*>(from.payload()));
-            });
-        };
-    }
-    switch (gate_->wait(to.generation, *this)) {
-    case mailbox_gate::entry::entered: {
-        system.warn_of_pressure(*block, to);
-        const sent result = system.push(w, *s, *e);
-        count(result, w);
-        if (result != sent::accepted)
-            return_message(w);
-        return result;
-    }
-    case mailbox_gate::entry::ended:
-        count(sent::recipient_terminated, w);
-        return_message(w);
-        return sent::recipient_terminated;
-    case mailbox_gate::entry::full:
-        break;
-    }
-    return std::nullopt;
-}
 
 /// Wakes a thread that sleeps for it.
 class thread_waker final : public waker {

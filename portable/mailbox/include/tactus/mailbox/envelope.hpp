@@ -59,16 +59,12 @@ public:
                 return true;
             }
         }
-        if (source == nullptr)
+        void* place = make_room(message_type_of<M>, source, extras);
+        if (place == nullptr)
             return false;
-        unused_block unused{source->allocate(sizeof(M), alignof(M)), source, sizeof(M), alignof(M)};
-        if (unused.block == nullptr)
-            return false;
-        ::new (unused.block) M(std::forward<From>(value));
-        const box b{std::exchange(unused.block, nullptr), source};
-        std::memcpy(&inside_, &b, sizeof b);
-        type.write(&message_type_of<M>);
-        set_flags(extras | boxed);
+        unused_room unused{this};
+        ::new (place) M(std::forward<From>(value));
+        unused.in = nullptr;
         return true;
     }
 
@@ -96,6 +92,14 @@ public:
     /// Requires: has_guard.
     [[nodiscard]] envelope_guard& guard() const noexcept { return guard_before(outside().block); }
 
+    /// The same in two steps, for who does not know the type: where the message is to be made; null
+    /// when it needs a block and `source` has none. Requires: as emplace. Owes: a message is made
+    /// there, or drop_room().
+    [[nodiscard]] void* make_room(const message_type& t, memory_source* source,
+                                  std::uint32_t extras) noexcept;
+    /// Nothing was made there. The envelope is empty afterwards.
+    void drop_room() noexcept;
+
     /// As emplace, for a message that fits without extras, with everything else an envelope says.
     template <message M, class From>
     void fill(From&& value, mailbox_index from, std::uint32_t of_generation) {
@@ -108,7 +112,10 @@ public:
 
     template <message M>
     [[nodiscard]] static constexpr bool fits(std::uint32_t extras) noexcept {
-        return sizeof(M) <= inside_size - extras_size(extras) && alignof(M) <= inside_alignment;
+        return fits(message_type_of<M>, extras);
+    }
+    [[nodiscard]] static constexpr bool fits(const message_type& t, std::uint32_t extras) noexcept {
+        return t.size <= inside_size - extras_size(extras) && t.alignment <= inside_alignment;
     }
 
     [[nodiscard]] void* payload() noexcept {
@@ -181,15 +188,12 @@ private:
         void* block;
         memory_source* source;
     };
-    /// Gives the block back, unless it was used: for constructors that throw, on the host.
-    struct unused_block {
-        void* block;
-        memory_source* source;
-        std::size_t size;
-        std::size_t alignment;
-        ~unused_block() {
-            if (block != nullptr)
-                source->release(block, size, alignment);
+    /// For constructors that throw, on the host.
+    struct unused_room {
+        envelope* in;
+        ~unused_room() {
+            if (in != nullptr)
+                in->drop_room();
         }
     };
 

@@ -6,6 +6,7 @@
 // name hash lets copies of one descriptor in different shared objects be recognised (UP-5).
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -40,13 +41,28 @@ struct message_type {
 namespace detail {
 
 template <class M>
-constexpr std::string_view message_name() noexcept {
-    // "... message_name() [with M = NAME; ...]" (g++), "... message_name() [M = NAME]" (clang).
+consteval std::string_view spelled_name() noexcept {
+    // "... spelled_name() [with M = NAME; ...]" (g++), "... spelled_name() [M = NAME]" (clang).
     constexpr std::string_view all = __PRETTY_FUNCTION__;
     constexpr std::size_t from = all.find("M = ") + 4;
     constexpr std::size_t semicolon = all.find(';', from);
     constexpr std::size_t to = semicolon == std::string_view::npos ? all.size() - 1 : semicolon;
     return all.substr(from, to - from);
+}
+
+/// The name alone: of the text it is a part of, an image would have one for each type.
+template <class M>
+inline constexpr auto name_text = [] {
+    constexpr std::string_view name = spelled_name<M>();
+    std::array<char, name.size()> text{};
+    for (std::size_t i = 0; i < name.size(); ++i)
+        text[i] = name[i];
+    return text;
+}();
+
+template <class M>
+constexpr std::string_view message_name() noexcept {
+    return {name_text<M>.data(), name_text<M>.size()};
 }
 
 constexpr std::uint32_t name_hash(std::string_view name) noexcept {
