@@ -61,6 +61,11 @@ const char* name_of(system_phase phase) noexcept {
     static constexpr const char* names[] = {"running", "stopping", "draining", "stopped"};
     return names[static_cast<std::size_t>(phase)];
 }
+const char* name_of(span_fact fact) noexcept {
+    static constexpr const char* names[] = {"signal_key", "timer_job"};
+    return names[static_cast<std::size_t>(fact)];
+}
+
 const char* name_of(dead_letter_cause cause) noexcept {
     static constexpr const char* names[dead_letter_cause_count] = {
         "mailbox_full",         "mailbox_timeout",  "would_block",       "pool_exhausted",
@@ -114,7 +119,8 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                     .time = o.time,
                     .to = this,
                     .beside = o.timers,
-                    .capacity = o.suspension_capacity}),
+                    .capacity = o.suspension_capacity,
+                    .notes_signals = o.trace != nullptr}),
       first_(*this, {.memory = o.memory,
                      .slots = &slots_,
                      .time = o.time,

@@ -95,6 +95,7 @@
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/invoker.hpp>
+#include <tactus/dispatch/job_delivery.hpp>
 #include <tactus/dispatch/lab_driver.hpp>
 #include <tactus/dispatch/lane.hpp>
 #include <tactus/dispatch/lane_heap.hpp>

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/job_delivery.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/waker.hpp>
 #include <tactus/port/port.hpp>
@@ -32,6 +33,11 @@ struct timer_target {
     mailbox_index who = {};
     waker* wake = nullptr;  // called under the service's lock; must not block
 };
+
+/// The job of a timer of the wheel: one registration. Never 0, since generations are not.
+[[nodiscard]] constexpr job_id job_of(timer_handle which) noexcept {
+    return job_id{which.generation()} << 32 | which.index();
+}
 
 class timer_service : public timer_phase {
 public:
@@ -96,6 +102,8 @@ public:
         (void)wheel_.advance(now, [](const expired_timer& t) {
             const auto& to =
                 *reinterpret_cast<const timer_target*>(static_cast<std::uintptr_t>(t.payload));
+            // OH-7: for timer_due, and for what is sent by who is woken.
+            const job_delivery delivers(job_of(t.handle));
             if (to.wake != nullptr)
                 to.wake->wake();
             else

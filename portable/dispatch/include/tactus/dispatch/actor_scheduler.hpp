@@ -93,7 +93,7 @@ public:
                                     .later_capacity = dispatcher::later_capacity(o.worker_count),
                                     .keyed_capacity = o.keyed_capacity};
         memory_plan p;
-        p.plus(suspension_records::plan(o.suspension_capacity))
+        p.plus(suspensions::plan(o.suspension_capacity, o.trace != nullptr))
             .plus(lane_set::plan(o.queue_capacity, o.keyed_capacity))
             .array<worker_lanes*>(o.worker_count)
             .array<worker*>(o.worker_count)
