@@ -44,6 +44,7 @@
 #include <tactus/actor/name_table.hpp>
 #include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/one_shot_signal.hpp>
+#include <tactus/actor/path_labels.hpp>
 #include <tactus/actor/props.hpp>
 #include <tactus/actor/protocol_context.hpp>
 #include <tactus/actor/receptionist.hpp>
@@ -105,6 +106,7 @@
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/offer.hpp>
 #include <tactus/dispatch/parker.hpp>
+#include <tactus/dispatch/path_pattern.hpp>
 #include <tactus/dispatch/placement.hpp>
 #include <tactus/dispatch/registry.hpp>
 #include <tactus/dispatch/resolve_error.hpp>

@@ -355,8 +355,9 @@ public:
 
     /// Measures from now on, for `sink`; null: not any more. False when there is no memory for the
     /// shards, and then nothing is measured. When this returns, no other sink is being called. Not
-    /// from within a sink. From any thread, while running too.
-    bool set_metrics_sink(metrics_sink* sink) noexcept;
+    /// from within a sink. From any thread, while running too. `labels` says which actors are
+    /// measured by name, and lives as long as the sink; null: none.
+    bool set_metrics_sink(metrics_sink* sink, actor_labels* labels = nullptr) noexcept;
     /// Gives the sink what there is now; false when there is none, or somebody else does. The sink
     /// is called on this thread, under no lock.
     bool collect_metrics() noexcept;
@@ -680,6 +681,8 @@ private:
     [[nodiscard]] sent beyond_limit(std::uint32_t number) const noexcept;
     void message_lost(mailbox_index to, const message_type& type, dead_letter_cause cause) noexcept;
     void watch_enqueue(envelope& e, mailbox_index to, mailbox_index from) noexcept;
+    void feed_workers(metrics_sink& to) noexcept;
+    void feed_actors(metrics_sink& to, actor_labels& labels) noexcept;
 
     [[nodiscard]] std::optional<spawn_error> prepare_mailbox(slot& s,
                                                              const spawn_options& o) noexcept;
