@@ -18,6 +18,7 @@
 #include <tactus/actor/actor_type.hpp>
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/ask.hpp>
+#include <tactus/actor/ask_failure.hpp>
 #include <tactus/actor/ask_source.hpp>
 #include <tactus/actor/backoff.hpp>
 #include <tactus/actor/backoff_supervisor.hpp>
