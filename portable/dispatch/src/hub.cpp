@@ -6,6 +6,7 @@
 #include <tactus/dispatch/worker.hpp>
 
 #include <new>
+#include <utility>
 
 namespace tactus::inline v0 {
 
@@ -42,26 +43,28 @@ void hub::copy_certificate(hub_shard& s, const worker_lanes& lanes) noexcept {
 }
 
 void hub::begin_run(hub_place& own, worker_lanes& lanes) noexcept {
+    own.begins_specially_ = false;
     if (own.is_idle())
         leaves_idle(own);
-    if (own.take(hub_place::sample))
+    if (std::exchange(own.samples_next_, false))
         begin_sample(own, lanes);
 }
 
 void hub::goes_idle(hub_place& own) noexcept {
-    own.set(hub_place::after_idle);
+    own.idle_.store(1, std::memory_order_relaxed);
+    own.begins_specially_ = true;
     hub_shard* s = own.shard();
     if (s != nullptr && time_ != nullptr && s->work.works())
         s->work.change(time_->now());
 }
 
 void hub::leaves_idle(hub_place& own) noexcept {
-    (void)own.take(hub_place::after_idle);
+    own.idle_.store(0, std::memory_order_relaxed);
     if (hub_shard* s = own.shard(); s != nullptr && !s->work.works())
         found_working(*s);
 }
 
-// A worker that was turned on in the middle of something, too.
+// Also one that began something just when it was turned on.
 void hub::found_working(hub_shard& s) noexcept {
     if (time_ != nullptr)
         s.work.change(time_->now());
@@ -82,12 +85,15 @@ void hub::end_sample(hub_shard& s, hub_place& own, worker_lanes& lanes,
     s.add(hub_layout::enqueued, lanes.sent());
     s.add(hub_layout::dequeued, processed);
     copy_certificate(s, lanes);
+    if (!s.work.works())
+        found_working(s);
     if (s.times_run) {
         s.add_duration(hub_layout::duration,
                        static_cast<std::uint64_t>((time_->now() - s.begun).ns()));  // never back
         s.times_run = false;
     } else if (time_ != nullptr) {
-        own.set(hub_place::sample);
+        own.samples_next_ = true;
+        own.begins_specially_ = true;
         return;
     }
     s.until_sample = sample_interval;

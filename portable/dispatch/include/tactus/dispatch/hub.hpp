@@ -184,30 +184,19 @@ class hub_place : public shard_place<hub_shard> {
 public:
     /// The worker's thread: the hub wants to know when the next run begins, since it is a sample or
     /// ends an idle time.
-    [[nodiscard]] bool begins_specially() const noexcept {
-        return next_.load(std::memory_order_relaxed) != 0;
-    }
+    [[nodiscard]] bool begins_specially() const noexcept { return begins_specially_; }
     [[nodiscard]] bool is_idle() const noexcept {
-        return (next_.load(std::memory_order_relaxed) & after_idle) != 0;
+        return idle_.load(std::memory_order_relaxed) != 0;
     }
 
 private:
     friend class hub;
-    static constexpr std::uint32_t sample = 1;
-    static constexpr std::uint32_t after_idle = 2;
 
-    void set(std::uint32_t bit) noexcept {
-        next_.store(next_.load(std::memory_order_relaxed) | bit, std::memory_order_relaxed);
-    }
-    [[nodiscard]] bool take(std::uint32_t bit) noexcept {
-        const std::uint32_t seen = next_.load(std::memory_order_relaxed);
-        next_.store(seen & ~bit, std::memory_order_relaxed);
-        return (seen & bit) != 0;
-    }
-
-    // Written by the worker alone, measured or not; who turns it on has a look. It has done nothing
-    // yet.
-    port::atomic<std::uint32_t> next_{after_idle};
+    // The worker's own; a byte, which every run looks at.
+    bool begins_specially_ = true;
+    bool samples_next_ = false;
+    // Written by the worker, measured or not; who turns it on has a look. It has done nothing yet.
+    port::atomic<std::uint32_t> idle_{1};
 };
 
 class hub final : public kernel_events {
@@ -233,8 +222,6 @@ public:
     /// last one.
     void invoke_ends(hub_shard& s, hub_place& own, worker_lanes& lanes,
                      std::uint32_t processed) noexcept {
-        if (!s.work.works()) [[unlikely]]
-            found_working(s);
         s.until_sample -= static_cast<std::int32_t>(processed);
         if (s.until_sample <= 0) [[unlikely]] {
             end_sample(s, own, lanes, processed);
