@@ -20,7 +20,7 @@ suspensions::suspensions(const options& o) noexcept
     : time_(o.time), to_(*o.to), beside_(o.beside), records_(*o.memory, o.capacity) {
     metrics_.measured = o.time != nullptr;
     if (o.notes_signals)
-        signalled_.emplace(*o.memory, o.capacity);
+        signalled_.emplace(*o.memory, notes_capacity);
 }
 
 suspension_added suspensions::add(mailbox_index who, suspend_reason reason,

@@ -71,7 +71,7 @@ public:
     [[nodiscard]] static constexpr memory_plan plan(std::uint32_t capacity,
                                                     bool notes_signals) noexcept {
         memory_plan p = suspension_records::plan(capacity);
-        return notes_signals ? p.plus(suspension_records::plan(capacity)) : p;
+        return notes_signals ? p.plus(suspension_records::plan(notes_capacity)) : p;
     }
 
     [[nodiscard]] suspension_added add(mailbox_index who, suspend_reason reason,
@@ -104,6 +104,9 @@ public:
     void run_due(instant now) noexcept override;
 
 private:
+    // Where the notes start. Few wait at once: most are taken by the message that was held back.
+    static constexpr std::uint32_t notes_capacity = 1;
+
     void ended(std::uint32_t at) noexcept;
     void remove(std::uint32_t at) noexcept;
     void let_go_by(mailbox_index who, std::optional<std::uint64_t> key) noexcept;
