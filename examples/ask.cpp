@@ -38,7 +38,8 @@ struct order {
     tactus::actor_ref<std::string> reply_to;
 };
 
-std::string text_for(const std::string& item, const std::expected<int, tactus::ask_fault>& price) {
+std::string text_for(const std::string& item,
+                     const std::expected<int, tactus::ask_failure>& price) {
     if (!price)
         return "no price for " + item + " (" + name_of(price.error()) + ")";
     return item + " costs " + std::to_string(*price);
@@ -60,7 +61,7 @@ private:
 
 struct priced {
     order of;
-    std::expected<int, tactus::ask_fault> price;
+    std::expected<int, tactus::ask_failure> price;
 };
 
 /// By message: nothing waits, so any number of orders are under way at once.
@@ -70,7 +71,7 @@ public:
     void on(const order& o) {
         context().ask<int>(
             prices_, [item = o.item](auto me) { return price_of{item, me}; }, patience,
-            [o](std::expected<int, tactus::ask_fault> price) { return priced{o, price}; });
+            [o](std::expected<int, tactus::ask_failure> price) { return priced{o, price}; });
     }
     void on(const priced& p) { p.of.reply_to.tell(text_for(p.of.item, p.price)); }
 

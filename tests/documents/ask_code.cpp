@@ -2,6 +2,7 @@
 //
 // The code of docs/ask.md and docs/stash_timers.md, compiled and run.
 #include <tactus/actor/ask.hpp>
+#include <tactus/actor/text_buffer.hpp>
 #include <tactus/runtime/actor_system.hpp>
 
 #include <atomic>
@@ -54,7 +55,7 @@ public:
         const auto answer = co_await context().ask<bool>(
             place_, [p](auto me) { return room_for{p.people, me}; }, 100_ms);
         if (!answer)
-            ++gave_up;  // answer.error() is an ask_fault
+            ++gave_up;  // answer.error() is an ask_failure
         else
             ++(*answer ? seated : sent_away);
     }
@@ -65,7 +66,7 @@ private:
 
 struct answered {
     party of;
-    std::expected<bool, ask_fault> answer;
+    std::expected<bool, ask_failure> answer;
 };
 
 class agency : public actor<party, answered> {
@@ -74,7 +75,7 @@ public:
     void on(const party& p) {
         context().ask<bool>(
             place_, [p](auto me) { return room_for{p.people, me}; }, 100_ms,
-            [p](std::expected<bool, ask_fault> answer) { return answered{p, answer}; });
+            [p](std::expected<bool, ask_failure> answer) { return answered{p, answer}; });
     }
     void on(const answered& a) {
         if (!a.answer)
@@ -127,6 +128,26 @@ public:
 
 private:
     actor_ref<table_for> whom_;
+};
+
+std::atomic<int> explained = 0;
+
+class curious : public actor<party> {
+public:
+    explicit curious(actor_ref<room_for> place) : place_(place) {}
+    task<> on(party p) {
+        const auto answer = co_await context().ask<bool>(
+            place_, [p](auto me) { return room_for{p.people, me}; }, 1_ms);
+        if (answer)
+            co_return;
+        text_buffer<200> why;
+        answer.error().write(why);
+        context().log().warning(why.view());
+        explained += why.view().starts_with("ask timed out on [tactus://pages/user/restaurant]");
+    }
+
+private:
+    actor_ref<room_for> place_;
 };
 
 // ---- stash_timers.md
@@ -193,8 +214,9 @@ bool asks(actor_system& system) {
     p.tell(party{0});
     p.tell(never_mind{});
     system.spawn<caller>("caller", system.spawn<maitre>("maitre")).tell(std::string("Ada"));
+    system.spawn<curious>("curious", place).tell(party{0});
     return ask_from_outside(system, place) &&
-           soon([] { return seated == 5 && sent_away == 2 && gave_up == 3; });
+           soon([] { return seated == 5 && sent_away == 2 && gave_up == 3 && explained == 1; });
 }
 
 bool keeps_time(actor_system& system) {

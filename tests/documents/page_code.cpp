@@ -19,6 +19,7 @@
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/load_samples.hpp>
 #include <tactus/actor/log.hpp>
+#include <tactus/actor/path_labels.hpp>
 #include <tactus/config/settings.hpp>
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/text_buffer.hpp>
@@ -185,7 +186,13 @@ bool observe_actors() {
     system.world().system_guardian().tell(dump_request{.reply_to = reader});
     const auto subscribed = system.world().subscribe<mailbox_sample>(watcher);
     both.wait();
-    return subscribed && *subscribed;
+    count_of_metrics sink;
+    constexpr std::string_view chosen[] = {"/user/orders", "/user/payment/**"};
+    path_labels labels(system.world(), chosen);
+    system.world().kernel().set_metrics_sink(&sink, &labels);
+    const bool collected = system.world().kernel().collect_metrics() && sink.all > 0;
+    system.world().kernel().set_metrics_sink(nullptr);
+    return collected && subscribed && *subscribed;
 }
 
 bool run_dispatchers() {

@@ -75,7 +75,7 @@ static_assert(scheduler_driver<naive_scheduler>);
     std::optional<diagnostic> before;  // the last fire at this tick
     tick_count before_deadline = 0;
     const auto at = [](const char* what, const diagnostic& d) {
-        return std::string(what) + ", job " + std::to_string(d.job.value) + " at tick " +
+        return std::string(what) + ", job " + std::to_string(d.job) + " at tick " +
                std::to_string(d.at);
     };
     // A fixed rate is looked at when its tick is over: `each` fires several times in one.
@@ -100,7 +100,7 @@ static_assert(scheduler_driver<naive_scheduler>);
             before.reset();
         }
         now = d.at;
-        known& j = jobs[d.job.value];
+        known& j = jobs[d.job];
         switch (d.kind) {
         case diagnostic_kind::schedule:
             if (d.deadline <= d.at)
@@ -122,7 +122,7 @@ static_assert(scheduler_driver<naive_scheduler>);
             if (before && j.group_deadline < before_deadline)
                 return at("O4: fired after a later one", d);
             if (before && before->mode == job_mode::one_shot && d.mode == job_mode::one_shot &&
-                d.deadline == before_deadline && d.job.value < before->job.value)
+                d.deadline == before_deadline && d.job < before->job)
                 return at("O4: fired after one that was registered later", d);
             before = d;
             before_deadline = j.group_deadline;

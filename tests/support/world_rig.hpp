@@ -101,18 +101,20 @@ private:
 
 class world_rig {
 public:
-    explicit world_rig(const tactus::supervisor_strategy& of_guardian = {}) noexcept
+    explicit world_rig(const tactus::supervisor_strategy& of_guardian = {},
+                       tactus::tracer* trace = nullptr) noexcept
         : memory({heap(), heap_size}),
           world({.memory = &memory,
                  .events = &said,
                  .name = "test",
                  .guardian_strategy = of_guardian,
                  .timers = timing.service()}),
-          kernel([this](kernel_rig::options& o) {
+          kernel([this, trace](kernel_rig::options& o) {
               o.events = &world;
               o.above = &world;
               o.timers = timing.service();
               o.time = &time;
+              o.trace = trace;
               o.large_payloads = &memory;
           }) {
         world.begin(*kernel);

@@ -56,28 +56,9 @@ const actor_system::options& usable(const actor_system::options& o) {
 }  // namespace
 
 std::string ask_error::text() const {
-    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(after).count();
-    const std::string to = "[" + target_path + "]";
-    const std::string of = " of type [" + std::string(message_type) + "]";
-    switch (what) {
-    case kind::timeout:
-        return "ask timed out on " + to + " after [" + std::to_string(ms) + " ms]: a message" + of +
-               " was not answered";
-    case kind::target_terminated:
-        return "recipient " + to + " had already been terminated: a message" + of + " was not sent";
-    case kind::invalid_timeout:
-        return "the timeout of an ask must be positive, found [" + std::to_string(ms) +
-               " ms]: a message" + of + " to " + to + " was not sent";
-    case kind::would_block_worker:
-        return "a blocking ask of " + to +
-               " within an actor would block its worker; use the "
-               "context's";
-    case kind::refused:
-        return "the mailbox of " + to + " did not take a message" + of;
-    case kind::no_room:
-        return "no actor could be made for the reply of " + to;
-    }
-    return {};
+    string_sink to;
+    write_text({what, target_path, duration::from_ns(after.count()), message_type}, to);
+    return std::move(to.text);
 }
 
 spawn_exception::spawn_exception(const spawn_error& why, std::string_view name)

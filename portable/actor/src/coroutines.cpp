@@ -3,18 +3,10 @@
 // Handlers that are coroutines (AC-2): while one waits, user messages do, unless its actor is
 // reentrant. The message lives as long as the coroutine.
 #include <tactus/actor/actor_world.hpp>
-#include <tactus/actor/ask_source.hpp>
 
 #include <new>
 
 namespace tactus::inline v0 {
-
-const char* name_of(ask_fault what) noexcept {
-    static constexpr const char* names[ask_fault_count] = {"timeout",         "target_terminated",
-                                                           "invalid_timeout", "would_block_worker",
-                                                           "refused",         "no_room"};
-    return names[static_cast<std::size_t>(what)];
-}
 
 coroutine_set* actor_world::coroutines_of(turn& t, cell& c) noexcept {
     cell_extras* x = extras_of(c);

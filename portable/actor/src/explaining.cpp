@@ -2,28 +2,14 @@
 //
 // What can be said of actors from outside, while they go on: their paths, and why they are still
 // there (EV-5). Nothing is locked that a message takes; what is read was right at some moment.
+#include "span_sink.hpp"
+
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/dispatch/text_buffer.hpp>
 
 namespace tactus::inline v0 {
 namespace {
-
-class span_sink final : public text_sink {
-public:
-    explicit span_sink(std::span<char> room) noexcept : room_(room) {}
-    void write(std::string_view piece) noexcept override {
-        for (const char c : piece) {
-            if (size_ < room_.size())
-                room_[size_++] = c;
-        }
-    }
-    [[nodiscard]] std::string_view text() const noexcept { return {room_.data(), size_}; }
-
-private:
-    std::span<char> room_;
-    std::size_t size_ = 0;
-};
 
 /// The first that is true says it.
 struct reason {

@@ -61,6 +61,11 @@ const char* name_of(system_phase phase) noexcept {
     static constexpr const char* names[] = {"running", "stopping", "draining", "stopped"};
     return names[static_cast<std::size_t>(phase)];
 }
+const char* name_of(span_fact fact) noexcept {
+    static constexpr const char* names[] = {"signal_key", "timer_job"};
+    return names[static_cast<std::size_t>(fact)];
+}
+
 const char* name_of(dead_letter_cause cause) noexcept {
     static constexpr const char* names[dead_letter_cause_count] = {
         "mailbox_full",         "mailbox_timeout",  "would_block",       "pool_exhausted",
@@ -114,7 +119,8 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                     .time = o.time,
                     .to = this,
                     .beside = o.timers,
-                    .capacity = o.suspension_capacity}),
+                    .capacity = o.suspension_capacity,
+                    .notes_signals = o.trace != nullptr}),
       first_(*this, {.memory = o.memory,
                      .slots = &slots_,
                      .time = o.time,
@@ -358,11 +364,15 @@ bool actor_scheduler::run_one(worker& w) noexcept {
         w.running_.store(nullptr, std::memory_order_relaxed);
         if (w.measured_.on())
             hub_.between_runs(w.measured_, w.lanes_);
-        return run_task(w);
+        if (run_task(w))
+            return true;
+        if (!w.measured_.is_idle())
+            hub_.goes_idle(w.measured_);
+        return false;
     }
     w.running_.store(s, std::memory_order_relaxed);
-    if (w.measured_.samples_next()) [[unlikely]]
-        hub_.begin_sample(w.measured_, w.lanes_);
+    if (w.measured_.begins_specially()) [[unlikely]]
+        hub_.begin_run(w.measured_, w.lanes_);
     const invoke_result result = invoker::run(w, *s);
     w.turn_ = nullptr;
     if (hub_shard* shard = w.measured_.shard()) [[unlikely]]
@@ -387,6 +397,8 @@ bool actor_scheduler::run_task(worker& w) noexcept {
         return false;
     w.running_.store(nullptr, std::memory_order_relaxed);
     w.home_.order().found_work(w.lanes_);
+    if (w.measured_.is_idle())
+        hub_.leaves_idle(w.measured_);
     if (!t->run().is_ok())
         failed_tasks_.fetch_add(1, std::memory_order_relaxed);  // a count
     if (w.measured_.on())

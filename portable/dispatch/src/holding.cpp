@@ -21,6 +21,7 @@ bool turn::suspend(suspend_reason reason, const resume_condition& until,
         return false;
     }
     slot_.waits = true;
+    slot_.was_held = true;
     suspended_ = true;
     // The actor is here until the end of the run: its deadline need not be kept before.
     if (how == suspension_added::earliest)

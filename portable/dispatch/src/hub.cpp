@@ -6,6 +6,7 @@
 #include <tactus/dispatch/worker.hpp>
 
 #include <new>
+#include <utility>
 
 namespace tactus::inline v0 {
 
@@ -41,8 +42,35 @@ void hub::copy_certificate(hub_shard& s, const worker_lanes& lanes) noexcept {
     copy(s.max_streak, c.observed_max_cancel_streak);
 }
 
+void hub::begin_run(hub_place& own, worker_lanes& lanes) noexcept {
+    own.begins_specially_ = false;
+    if (own.is_idle())
+        leaves_idle(own);
+    if (std::exchange(own.samples_next_, false))
+        begin_sample(own, lanes);
+}
+
+void hub::goes_idle(hub_place& own) noexcept {
+    own.idle_.store(1, std::memory_order_relaxed);
+    own.begins_specially_ = true;
+    hub_shard* s = own.shard();
+    if (s != nullptr && time_ != nullptr && s->work.works())
+        s->work.change(time_->now());
+}
+
+void hub::leaves_idle(hub_place& own) noexcept {
+    own.idle_.store(0, std::memory_order_relaxed);
+    if (hub_shard* s = own.shard(); s != nullptr && !s->work.works())
+        found_working(*s);
+}
+
+// Also one that began something just when it was turned on.
+void hub::found_working(hub_shard& s) noexcept {
+    if (time_ != nullptr)
+        s.work.change(time_->now());
+}
+
 void hub::begin_sample(hub_place& own, worker_lanes& lanes) noexcept {
-    own.samples_next_ = false;
     hub_shard* s = own.shard();
     if (s == nullptr || time_ == nullptr)
         return;
@@ -57,12 +85,15 @@ void hub::end_sample(hub_shard& s, hub_place& own, worker_lanes& lanes,
     s.add(hub_layout::enqueued, lanes.sent());
     s.add(hub_layout::dequeued, processed);
     copy_certificate(s, lanes);
+    if (!s.work.works())
+        found_working(s);
     if (s.times_run) {
         s.add_duration(hub_layout::duration,
                        static_cast<std::uint64_t>((time_->now() - s.begun).ns()));  // never back
         s.times_run = false;
     } else if (time_ != nullptr) {
         own.samples_next_ = true;
+        own.begins_specially_ = true;
         return;
     }
     s.until_sample = sample_interval;
@@ -186,7 +217,7 @@ void hub::user_code_failed(user_code where, const failure& why) noexcept {
 // ---- shards and sums
 
 template <class Shard>
-bool hub::place(shard_place<Shard>& at) noexcept {
+bool hub::make(shard_place<Shard>& at) noexcept {
     if (sums_ == nullptr) {
         void* block = memory_.allocate(sizeof(sums), alignof(sums));
         if (block == nullptr)
@@ -199,22 +230,37 @@ bool hub::place(shard_place<Shard>& at) noexcept {
             return false;
         at.made_ = ::new (block) Shard();
     }
-    at.at_.store(at.made_, shard_place<Shard>::placed.release());
     return true;
+}
+template <class Shard>
+void hub::publish(shard_place<Shard>& at) noexcept {
+    at.at_.store(at.made_, shard_place<Shard>::placed.release());
 }
 
 bool hub::turn_on(hub_place& at) noexcept {
     const bool is_new = at.made_ == nullptr;
-    if (!place(at))
+    if (!make(at))
         return false;
     if (is_new) {
         at.made_->next = shards_;
         shards_ = at.made_;
     }
+    // Its worker does not find it. What it does now is a look: the next change puts it right.
+    hub_shard& s = *at.made_;
+    if (time_ != nullptr && !at.on()) {
+        s.looked_at = time_->now();
+        s.work.begin(s.looked_at, !at.is_idle());
+        s.work_then = 0;
+        s.busy_ratio = 0;
+    }
+    publish(at);
     return true;
 }
 bool hub::turn_on_outside() noexcept {
-    return place(outside_);
+    if (!make(outside_))
+        return false;
+    publish(outside_);
+    return true;
 }
 
 // Who has found a shard may go on writing there.
@@ -225,10 +271,11 @@ void hub::turn_off_outside() noexcept {
     outside_.at_.store(nullptr, std::memory_order_relaxed);
 }
 
-bool hub::set_sink(metrics_sink* to) noexcept {
+bool hub::set_sink(metrics_sink* to, actor_labels* labels) noexcept {
     if (feeding_.load(std::memory_order_relaxed) != 0)
         return false;
     sink_ = to;
+    labels_ = labels;
     return true;
 }
 
@@ -265,6 +312,25 @@ void hub::add_up() noexcept {
         if (s->max_streak.read() > sums_->max_streak)
             sums_->max_streak = s->max_streak.read();
     }
+}
+
+std::optional<std::uint32_t> hub::busy_ratio(const hub_place& at) const noexcept {
+    hub_shard* s = at.shard();
+    if (s == nullptr || time_ == nullptr)
+        return {};
+    const work_time::look now = s->work.look_at(*time_);
+    auto passed = static_cast<std::uint64_t>((now.at - s->looked_at).ns()) / work_time::unit_ns;
+    std::uint64_t worked = work_time::between(s->work_then, now.sum);
+    if (passed == 0)
+        return s->busy_ratio;  // as it was
+    s->work_then = now.sum;
+    s->looked_at = now.at;
+    // So short that the product fits a word; the ratio has 20 bits.
+    for (; passed >= std::uint64_t{1} << 40U; passed /= 2)
+        worked /= 2;
+    const std::uint64_t parts = info_of(metric::busy_ratio).parts;
+    s->busy_ratio = static_cast<std::uint32_t>(worked < passed ? worked * parts / passed : parts);
+    return s->busy_ratio;
 }
 
 void hub::feed(metrics_sink& to, metric what, std::size_t first) const noexcept {

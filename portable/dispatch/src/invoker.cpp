@@ -331,7 +331,7 @@ handled invoker::receive_specially(turn& t, envelope& e, bool& deferred) noexcep
         if ((flags & envelope::has_stamp) != 0)
             system.hub_.waited(t.worker_.measured_, e.stamp());
         else if (system.trace_ != nullptr)
-            trace(*system.trace_, e, t.self());
+            trace(t, e);
     }
     if ((flags & envelope::has_guard) != 0) [[unlikely]]
         return receive_guarded(t, e, deferred);
@@ -356,11 +356,19 @@ handled invoker::receive_chained(turn& t, envelope& e, bool& deferred) noexcept 
                             : run_chain(t, e, *chain, deferred);
 }
 
-void invoker::trace(tracer& to, envelope& e, mailbox_index self) noexcept {
-    if (e.span() == 0)
+void invoker::trace(turn& t, envelope& e) noexcept {
+    const std::int64_t span = e.span();
+    if (span == 0)
         return;
-    to.mark(e.span(), tracer::point::dequeue, self);
-    to.mark(e.span(), tracer::point::invoke, self);
+    actor_scheduler& system = t.worker_.system_;
+    const mailbox_index self = t.self();
+    system.trace_->mark(span, tracer::point::dequeue, self);
+    // OH-7: the first that is traced after the actor was held back says what let it go.
+    if (std::exchange(t.slot_.was_held, false)) {
+        if (const auto key = system.suspensions_.take_signal(self))
+            system.trace_->carry(span, span_fact::signal_key, *key);
+    }
+    system.trace_->mark(span, tracer::point::invoke, self);
 }
 
 namespace {
@@ -393,6 +401,7 @@ void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
         while (system.suspensions_.forget(who)) {
         }
         s.waits = false;
+        s.was_held = false;
     }
     // Stop order (CO-5): the actor's state, then its mailbox, then its place in the registry.
     if (const auto destroy = s.acts()->destroy)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Setting a sink, and giving it what there is. Locks: the hub's, then that of outside_.
+#include "numerals.hpp"
+
 #include <tactus/dispatch/actor_scheduler.hpp>
 
 namespace tactus::inline v0 {
 
-bool actor_scheduler::set_metrics_sink(metrics_sink* sink) noexcept {
+bool actor_scheduler::set_metrics_sink(metrics_sink* sink, actor_labels* labels) noexcept {
     // Not under the lock: who feeds a sink may take its time.
     for (;;) {
         hub_.lock().lock();
-        if (hub_.set_sink(sink))
+        if (hub_.set_sink(sink, labels))
             break;
         hub_.lock().unlock();
         hub_.await_feeding();
@@ -27,10 +29,44 @@ bool actor_scheduler::set_metrics_sink(metrics_sink* sink) noexcept {
     if (!on) {
         all([&](hub_place& p) { hub_.turn_off(p); });
         hub_.turn_off_outside();
-        (void)hub_.set_sink(nullptr);
+        (void)hub_.set_sink(nullptr, nullptr);
     }
     hub_.lock().unlock();
     return on || sink == nullptr;
+}
+
+// OH-2: the label is dispatcher and worker, as a dump has them.
+void actor_scheduler::feed_workers(metrics_sink& to) noexcept {
+    each_dispatcher([&](dispatcher& at) {
+        for (std::uint32_t i = 0; i < at.worker_count(); ++i) {
+            const auto ratio = hub_.busy_ratio(at.worker_at(i).measured_);
+            if (!ratio)
+                continue;
+            char label[24];
+            const numeral home(at.number());
+            const numeral own(i);
+            std::size_t size = std::string_view(home).copy(label, 10);
+            label[size++] = '/';
+            size += std::string_view(own).copy(label + size, 10);
+            to.gauge(info_of(metric::busy_ratio), {label, size}, *ratio);
+        }
+    });
+}
+
+void actor_scheduler::feed_actors(metrics_sink& to, actor_labels& labels) noexcept {
+    for (std::uint32_t i = 0; i < slots_.constructed_count(); ++i) {
+        slot& s = slots_.at(i);
+        if (s.state().closed())
+            continue;
+        const mailbox_index who = slots_.index_of(s);
+        char room[192];
+        const std::string_view label = labels.label_of(who, room);
+        if (label.empty())
+            continue;
+        const std::uint32_t depth = s.user_length();
+        if (s.generation() == who.generation)  // it has not ended meanwhile
+            to.gauge(info_of(metric::mailbox_depth), label, depth);
+    }
 }
 
 bool actor_scheduler::collect_metrics() noexcept {
@@ -48,6 +84,9 @@ bool actor_scheduler::collect_metrics() noexcept {
             waiting += dispatcher_at(d)->order().queued_count(l);
         sink->gauge(info_of(metric::ready_queue_depth), name_of(l), waiting);
     }
+    feed_workers(*sink);
+    if (actor_labels* labels = hub_.labels())
+        feed_actors(*sink, *labels);
     const suspension_metrics held_back = suspensions_.metrics();
     if (held_back.measured) {
         sink->gauge(info_of(metric::suspended_total), {}, held_back.total_ns / 1'000'000);

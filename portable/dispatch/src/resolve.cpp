@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The order of resolution: aliases, who decides about a mailbox, and whether it will do.
-#include "path_pattern.hpp"
 #include "resolver_nodes.hpp"
 
+#include <tactus/dispatch/path_pattern.hpp>
 #include <tactus/dispatch/resolver.hpp>
 
 #include <array>

@@ -3,8 +3,9 @@
 // One hash table of named nodes, a category each; memory in chunks that are never freed singly.
 #include <tactus/dispatch/resolver.hpp>
 
-#include "path_pattern.hpp"
 #include "resolver_nodes.hpp"
+
+#include <tactus/dispatch/path_pattern.hpp>
 
 #include <algorithm>
 #include <new>

@@ -3,6 +3,7 @@
 // Sending, whatever the type of the message: everything but the short way of tell, and system
 // messages. What depends on the type is in the parcel.
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/job_delivery.hpp>
 
 namespace tactus::inline v0 {
 
@@ -247,9 +248,13 @@ void actor_scheduler::give_envelope_outside(envelope& e) noexcept {
 void actor_scheduler::watch_enqueue(envelope& e, mailbox_index to, mailbox_index from) noexcept {
     std::int64_t span = 0;
     if (trace_ != nullptr) {
+        const job_id job = job_delivery::take();
         span = trace_->begin(from, to, *e.type.read());
-        if (span != 0)
+        if (span != 0) {
+            if (job != 0)
+                trace_->carry(span, span_fact::timer_job, job);
             trace_->mark(span, tracer::point::enqueue, to);
+        }
     }
     e.set_span(span);
     if (on_enqueue_ != nullptr)

@@ -19,6 +19,8 @@ const char* name_of(held_reason reason) noexcept {
 suspensions::suspensions(const options& o) noexcept
     : time_(o.time), to_(*o.to), beside_(o.beside), records_(*o.memory, o.capacity) {
     metrics_.measured = o.time != nullptr;
+    if (o.notes_signals)
+        signalled_.emplace(*o.memory, notes_capacity);
 }
 
 suspension_added suspensions::add(mailbox_index who, suspend_reason reason,
@@ -70,6 +72,26 @@ void suspensions::ended(std::uint32_t at) noexcept {
     remove(at);
 }
 
+void suspensions::let_go_by(mailbox_index who, std::optional<std::uint64_t> key) noexcept {
+    if (!signalled_)
+        return;
+    // The last to let it go decides.
+    if (const std::uint32_t at = signalled_->of_actor(who); at != suspension_records::none)
+        signalled_->remove(at);
+    if (key)
+        (void)signalled_->add({.who = who, .key = *key, .on = resume_condition::kind::after});
+}
+
+std::optional<std::uint64_t> suspensions::take_signal(mailbox_index who) noexcept {
+    const port::lock_guard held(mutex_);
+    const std::uint32_t at = signalled_ ? signalled_->of_actor(who) : suspension_records::none;
+    if (at == suspension_records::none)
+        return {};
+    const std::uint64_t key = (*signalled_)[at].key;
+    signalled_->remove(at);
+    return key;
+}
+
 std::size_t suspensions::resume_all(resume_condition::kind on, std::uint64_t key) noexcept {
     std::uint64_t end = 0;
     {
@@ -86,6 +108,9 @@ std::size_t suspensions::resume_all(resume_condition::kind on, std::uint64_t key
                 return count;
             who = records_[at].who;
             ended(at);
+            let_go_by(who, on == resume_condition::kind::external_signal
+                               ? std::optional(key)
+                               : std::optional<std::uint64_t>());
         }
         to_.resume_suspended(who);
     }
@@ -106,6 +131,7 @@ std::size_t suspensions::capacity_available() noexcept {
 
 bool suspensions::forget(mailbox_index who) noexcept {
     const port::lock_guard held(mutex_);
+    let_go_by(who, {});
     const std::uint32_t at = records_.of_actor(who);
     if (at == suspension_records::none)
         return false;
@@ -119,6 +145,7 @@ bool suspensions::forget_beyond(mailbox_index who, std::uint32_t count) noexcept
     if (found.count == 0 || found.count < count)
         return false;  // held back by hand, too
     ended(found.oldest);
+    let_go_by(who, {});
     return true;
 }
 
@@ -162,6 +189,7 @@ void suspensions::run_due(instant now) noexcept {
             who = records_[at].who;
             action = records_[at].action;
             ended(at);
+            let_go_by(who, {});
         }
         if (action == suspend_limit_action::resume)
             to_.resume_suspended(who);

@@ -177,7 +177,7 @@ std::string_view describe(const scheduler_warning& warning, std::span<char> out)
             text.add(duration::from_ns(warning.limit));
             break;
         case 'j':
-            text.add(warning.job.value);
+            text.add(warning.job);
             break;
         case 'm':
             text.add(name_of(warning.batch.mode));
@@ -220,7 +220,7 @@ std::string_view describe(const diagnostic& what, std::span<char> out) noexcept 
             text.add(what.scheduled_at);
             break;
         case 'j':
-            text.add(what.job.value);
+            text.add(what.job);
             break;
         case 'm':
             text.add(name_of(what.mode));

@@ -117,7 +117,7 @@ void deterministic_log::write(byte_sink& to) const noexcept {
             .add(static_cast<std::uint8_t>(d.kind))
             .add(static_cast<std::uint8_t>(d.mode))
             .add(d.executor)
-            .add(d.job.value)
+            .add(d.job)
             .add(d.scheduled_at)
             .add(d.deadline)
             .add(d.at)
@@ -171,7 +171,7 @@ diagnostic log_replay::decoded(std::size_t i) const noexcept {
     d.kind = static_cast<diagnostic_kind>(record.take<std::uint8_t>());
     d.mode = static_cast<job_mode>(record.take<std::uint8_t>());
     d.executor = record.take<std::uint16_t>();
-    d.job.value = record.take<std::uint64_t>();
+    d.job = record.take<std::uint64_t>();
     d.scheduled_at = record.take<std::uint64_t>();
     d.deadline = record.take<std::uint64_t>();
     d.at = record.take<std::uint64_t>();

@@ -102,7 +102,7 @@ void scheduler_dump::begin_text(const scheduler_snapshot& of) noexcept {
 
 void scheduler_dump::text(const job_view& j) noexcept {
     line(to_)
-        .add("job ", j.id.value, " ", name_of(j.mode), ", backlog ", j.backlog)
+        .add("job ", j.id, " ", name_of(j.mode), ", backlog ", j.backlog)
         .add_or(", last fire ", j.last_fire, "none")
         .add_or(", next ", j.next, "none");
 }
@@ -151,7 +151,7 @@ void scheduler_dump::begin_json(const scheduler_snapshot& of) noexcept {
 
 void scheduler_dump::json(const job_view& j) noexcept {
     json_.begin_object();
-    json_.key("job").value(j.id.value);
+    json_.key("job").value(j.id);
     put(json_, "mode", name_of(j.mode));
     json_.key("backlog").value(j.backlog);
     put(json_, "last_fire", j.last_fire);

@@ -198,7 +198,7 @@ public:
     task<> on(const question& q) {
         const auto answer = co_await ask<int>(
             q.target, [](actor_ref<int> me) { return total{me}; }, ms(q.timeout_ms));
-        journal().add(answer ? *answer : -1 - static_cast<int>(answer.error()));
+        journal().add(answer ? *answer : -1 - static_cast<int>(answer.error().what));
     }
 };
 
@@ -267,7 +267,7 @@ public:
                 return 1;
             },
             ms(1));
-        journal().add(said ? 0 : static_cast<std::int32_t>(said.error()));
+        journal().add(said ? 0 : static_cast<std::int32_t>(said.error().what));
     }
 };
 

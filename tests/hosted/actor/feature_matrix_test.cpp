@@ -163,7 +163,7 @@ public:
         const auto said = co_await context().ask<int>(
             subject, [](actor_ref<int> me) { return parcel(act::ask, 0, me); }, ms(timeout));
         note(said ? "reply" + std::to_string(*said)
-                  : "none" + std::to_string(static_cast<int>(said.error())));
+                  : "none" + std::to_string(static_cast<int>(said.error().what)));
         now.given_back += !said && said.error() == ask_fault::target_terminated ? 1 : 0;
     }
 };

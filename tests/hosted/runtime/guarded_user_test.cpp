@@ -154,6 +154,31 @@ TEST(guarded_user, UP_4_a_tracer_that_throws_traces_nothing) {
     EXPECT_EQ(told.last, user_code::tracer);
 }
 
+// UP-4, OH-7: facts are for who wants them, and one that throws is left out.
+TEST(guarded_user, UP_4_a_tracer_may_take_facts) {
+    struct fact_user : trace_user {
+        void carry(std::int64_t, span_fact what, std::uint64_t value) {
+            enter();
+            last = value;
+            last_what = what;
+        }
+        std::uint64_t last = 0;
+        span_fact last_what{};
+    };
+    trace_user plain;
+    tracer_of(plain).carry(7, span_fact::signal_key, 1);
+    EXPECT_EQ(plain.calls, 0u);
+    fact_user user;
+    tracer_of guarded(user);
+    guarded.carry(7, span_fact::timer_job, 2);
+    EXPECT_EQ(guarded.failure_count(), 1u);
+    user.throws = false;
+    guarded.carry(7, span_fact::timer_job, 3);
+    EXPECT_EQ(guarded.failure_count(), 1u);
+    EXPECT_EQ(user.last, 3u);
+    EXPECT_EQ(user.last_what, span_fact::timer_job);
+}
+
 // UP-4, LN-10
 TEST(guarded_user, UP_4_a_governor_or_probe_that_throws_has_no_preference) {
     listener told;

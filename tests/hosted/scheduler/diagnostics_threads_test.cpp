@@ -42,8 +42,8 @@ struct seen {
     bool in_order = true;
 
     void take(const diagnostic& d) {
-        in_order = in_order && d.job.value > last[d.executor];
-        last[d.executor] = d.job.value;
+        in_order = in_order && d.job > last[d.executor];
+        last[d.executor] = d.job;
         ++count;
     }
 };

@@ -209,8 +209,8 @@ TEST(naive_scheduler, SH_1_shutdown) {
     s.handle();
     EXPECT_EQ(s.deliveries().size(), 1u);
     ASSERT_EQ(s.trace().size(), 6u);
-    EXPECT_EQ(s.trace()[4].job.value, late);
-    EXPECT_EQ(s.trace()[5].job.value, rate);
+    EXPECT_EQ(s.trace()[4].job, late);
+    EXPECT_EQ(s.trace()[5].job, rate);
     EXPECT_EQ(s.schedule_once(1), 0u);
     EXPECT_FALSE(s.cancel(late));
     EXPECT_EQ(after(s, 100).size(), 1u);

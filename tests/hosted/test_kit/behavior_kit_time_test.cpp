@@ -52,7 +52,7 @@ public:
     task<> on(std::string) {
         const auto price = co_await ask<int>(
             shop_, [](actor_ref<int> me) { return price_request{me}; }, duration::from_s(10));
-        seen.push_back(price ? *price : -1 - static_cast<int>(price.error()));
+        seen.push_back(price ? *price : -1 - static_cast<int>(price.error().what));
     }
     std::vector<int> seen;
 

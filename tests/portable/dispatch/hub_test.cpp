@@ -4,6 +4,7 @@
 // one in 256.
 #include <tactus/dispatch/hub.hpp>
 
+#include <span>
 #include <string_view>
 
 #include <tactus/dispatch/offer.hpp>
@@ -131,7 +132,14 @@ TEST(hub, without_memory_nothing_is_measured) {
 TEST(hub, every_metric_of_the_table_is_fed) {
     hub_rig r;
     kept_metrics sink;
-    ASSERT_TRUE(r->set_metrics_sink(&sink));
+    struct all_labels final : tactus::actor_labels {
+        [[nodiscard]] std::string_view label_of(tactus::mailbox_index,
+                                                std::span<char>) noexcept override {
+            return "somebody";
+        }
+    } labels;
+    ASSERT_TRUE(r->set_metrics_sink(&sink, &labels));
+    (void)r.spawn();
     (void)collected(r, sink);
     for (const bool s : sink.seen)
         EXPECT_TRUE(s);

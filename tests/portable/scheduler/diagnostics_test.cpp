@@ -72,7 +72,7 @@ TEST(diagnostics, each_kind_can_be_subscribed_alone) {
             r.publish(static_cast<diagnostic_kind>(k), k);
         const auto got = s.poll();
         ASSERT_TRUE(got.has_value());
-        EXPECT_EQ(got->job.value, i);
+        EXPECT_EQ(got->job, i);
         EXPECT_FALSE(s.poll().has_value());
     }
     auto all = *r.hub.subscribe(diagnostic_kinds::all(), 8);
@@ -89,13 +89,13 @@ TEST(diagnostics, subscribers_are_independent) {
     r.publish(1, 2);
     auto b = *r.hub.subscribe(diagnostic_kind::schedule, 2);
     r.publish(3, 4);
-    EXPECT_EQ(a.poll()->job.value, 1u);
-    EXPECT_EQ(b.poll()->job.value, 3u);
+    EXPECT_EQ(a.poll()->job, 1u);
+    EXPECT_EQ(b.poll()->job, 3u);
     r.publish(5, 5);
     for (const std::uint64_t job : {2u, 3u, 4u, 5u})
-        EXPECT_EQ(a.poll()->job.value, job);
+        EXPECT_EQ(a.poll()->job, job);
     for (const std::uint64_t job : {4u, 5u})
-        EXPECT_EQ(b.poll()->job.value, job);
+        EXPECT_EQ(b.poll()->job, job);
     EXPECT_EQ(a.dropped() + b.dropped(), 0u);
     EXPECT_EQ(r.warnings.count, 0u);
 }
@@ -108,10 +108,10 @@ TEST(diagnostics, a_full_queue_loses_its_oldest) {
     EXPECT_EQ(s.dropped(), 2u);
     std::array<diagnostic, 2> got;
     EXPECT_EQ(s.drain(got), 2u);
-    EXPECT_EQ(got[0].job.value, 3u);
-    EXPECT_EQ(got[1].job.value, 4u);
+    EXPECT_EQ(got[0].job, 3u);
+    EXPECT_EQ(got[1].job, 4u);
     EXPECT_EQ(s.drain(got), 1u);
-    EXPECT_EQ(got[0].job.value, 5u);
+    EXPECT_EQ(got[0].job, 5u);
     EXPECT_EQ(s.drain(got), 0u);
 }
 

@@ -18,6 +18,7 @@
 #include <tactus/actor/actor_type.hpp>
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/ask.hpp>
+#include <tactus/actor/ask_failure.hpp>
 #include <tactus/actor/ask_source.hpp>
 #include <tactus/actor/backoff.hpp>
 #include <tactus/actor/backoff_supervisor.hpp>
@@ -44,6 +45,7 @@
 #include <tactus/actor/name_table.hpp>
 #include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/one_shot_signal.hpp>
+#include <tactus/actor/path_labels.hpp>
 #include <tactus/actor/props.hpp>
 #include <tactus/actor/protocol_context.hpp>
 #include <tactus/actor/receptionist.hpp>
@@ -96,6 +98,7 @@
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/invoker.hpp>
+#include <tactus/dispatch/job_delivery.hpp>
 #include <tactus/dispatch/lab_driver.hpp>
 #include <tactus/dispatch/lane.hpp>
 #include <tactus/dispatch/lane_heap.hpp>
@@ -106,6 +109,7 @@
 #include <tactus/dispatch/offer.hpp>
 #include <tactus/dispatch/parcel.hpp>
 #include <tactus/dispatch/parker.hpp>
+#include <tactus/dispatch/path_pattern.hpp>
 #include <tactus/dispatch/placement.hpp>
 #include <tactus/dispatch/registry.hpp>
 #include <tactus/dispatch/resolve_error.hpp>

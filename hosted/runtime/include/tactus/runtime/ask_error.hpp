@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a question was not answered (AS-1).
+// Why a question from outside was not answered (AS-1): as ask_failure, with a path and a text that
+// outlive the system.
 #pragma once
 
 #include <chrono>
@@ -10,7 +11,7 @@
 #include <string_view>
 
 #include <tactus/actor/actor_ref.hpp>
-#include <tactus/actor/ask_source.hpp>
+#include <tactus/actor/ask_failure.hpp>
 
 namespace tactus::inline v0 {
 

@@ -450,10 +450,10 @@ void protocol_context<Ms...>::pipe_to_self(task<T> from, F f) {
 }
 template <class... Ms>
 template <class R, class Make, class F>
-    requires std::invocable<F&, std::expected<R, ask_fault>>
+    requires std::invocable<F&, std::expected<R, ask_failure>>
 void protocol_context<Ms...>::ask(any_ref target, Make make, duration timeout, F f) {
     static_assert(detail::adapted_message<
-                  std::remove_cvref_t<std::invoke_result_t<F&, std::expected<R, ask_fault>>>,
+                  std::remove_cvref_t<std::invoke_result_t<F&, std::expected<R, ask_failure>>>,
                   Ms...>::met);
     world().start_beside(in(), [&] {
         return detail::supervised(detail::piped_ask<R>(&world(), target, std::move(make), timeout,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Asking within an actor (AS-1): `co_await ask<int>(ref, [](auto me) { return total{me}; }, 1s)`
-// gives expected<int, ask_fault>. With a cancel_token as last argument it can be cancelled.
+// gives expected<int, ask_failure>. With a cancel_token as last argument it can be cancelled;
+// duration::max() waits for ever.
 #pragma once
 
 #include <type_traits>
@@ -34,8 +35,9 @@ bool ask_source<R, Make>::start() noexcept {
     actor_world& world = *what_.world;
     if (what_.timeout <= duration::zero())
         return refused(ask_fault::invalid_timeout);
+    const bool ends = what_.timeout != duration::max();  // no timer can be that late
     // First, since a share that was made has two holders.
-    if (world.timers() == nullptr)
+    if (ends && world.timers() == nullptr)
         return refused(ask_fault::no_room);
     share_ = detail::reply_share<R>::make(world.memory(), to_wake_);
     if (share_ == nullptr)
@@ -49,10 +51,12 @@ bool ask_source<R, Make>::start() noexcept {
     if (!box)
         return refused(ask_fault::no_room);
     box_ = *box;
-    target_.wake = &late_;
-    handle_ = world.timers()->arm(target_, what_.timeout);
-    if (!handle_)
-        return refused(ask_fault::no_room);
+    if (ends) {
+        target_.wake = &late_;
+        handle_ = world.timers()->arm(target_, what_.timeout);
+        if (!handle_)
+            return refused(ask_fault::no_room);
+    }
     bool made = false;
     sent how = sent::construction_failed;
     const handled asked = call_user([&] {
@@ -65,7 +69,8 @@ bool ask_source<R, Make>::start() noexcept {
         if (effect_recorder* recorder = world.recorder()) [[unlikely]] {
             using message = std::remove_cvref_t<std::invoke_result_t<Make&, actor_ref<R>>>;
             recorder->asked({owner_, what_.target, any_ref(box_), what_.timeout,
-                             &message_type_of<message>, &message_type_of<R>, *handle_, &late_});
+                             &message_type_of<message>, &message_type_of<R>,
+                             handle_.value_or(timer_handle()), &late_});
         }
         return true;
     }

@@ -16,23 +16,12 @@
 
 #include <tactus/actor/actor_ref.hpp>
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/ask_failure.hpp>
 #include <tactus/actor/delay_source.hpp>
 #include <tactus/actor/props.hpp>
 #include <tactus/actor/wait_awaiter.hpp>
 
 namespace tactus::inline v0 {
-
-/// Why a question was not answered.
-enum class ask_fault : std::uint8_t {
-    timeout,             // no reply within the time given
-    target_terminated,   // it had ended before it was asked
-    invalid_timeout,     // not positive: nothing was sent
-    would_block_worker,  // asked on a worker's thread, which must not wait (UP-3)
-    refused,             // the target's mailbox did not take it
-    no_room,             // no actor, or timer, could be made for the reply
-};
-inline constexpr std::size_t ask_fault_count = 6;
-[[nodiscard]] const char* name_of(ask_fault what) noexcept;
 
 namespace detail {
 
@@ -135,10 +124,10 @@ public:
         actor_world* world;
         any_ref target;
         Make make;
-        duration timeout;
+        duration timeout;  // max(): for ever
     };
     static constexpr wait_kind waits_for = wait_kind::reply;
-    using result = std::expected<R, ask_fault>;
+    using result = std::expected<R, ask_failure>;
 
     ask_source(request&& what, waker& to_wake, mailbox_index owner) noexcept
         : what_(std::move(what)), to_wake_(to_wake), owner_(owner), late_(*this) {}
@@ -155,9 +144,9 @@ public:
     }
     [[nodiscard]] result take() noexcept {
         if (fault_)
-            return std::unexpected(*fault_);
+            return std::unexpected(failed(*fault_));
         std::optional<R>& reply = share_->reply();
-        result r = reply ? result(std::move(*reply)) : std::unexpected(ask_fault::timeout);
+        result r = reply ? result(std::move(*reply)) : std::unexpected(failed(ask_fault::timeout));
         end();
         return r;
     }
@@ -172,6 +161,10 @@ private:
         ask_source& of_;
     };
 
+    [[nodiscard]] ask_failure failed(ask_fault why) const noexcept {
+        using message = std::remove_cvref_t<std::invoke_result_t<Make&, actor_ref<R>>>;
+        return {why, what_.target, what_.timeout, &message_type_of<message>};
+    }
     [[nodiscard]] bool refused(ask_fault why) noexcept {
         fault_ = why;
         // The timer may have been faster: then who waits is woken, and learns this.

@@ -91,7 +91,7 @@ public:
         duration timeout;
         const message_type* asked;
         const message_type* reply;
-        timer_handle timer;  // of the timeout
+        timer_handle timer;  // of the timeout; names nothing: there is none
         waker* late;         // what that wakes; there as long as the timer can be cancelled
     };
     virtual void asked(const question& q) noexcept { (void)q; }

@@ -119,11 +119,11 @@ public:
     /// Other messages are handled meanwhile. What the task or `f` throws fails the actor.
     template <class T, class F>
     void pipe_to_self(task<T> from, F f);
-    /// Asks; the std::expected<R, ask_fault> is given to `f`, as with pipe_to_self.
+    /// Asks; the std::expected<R, ask_failure> is given to `f`, as with pipe_to_self.
     template <class R, class Make, class F>
-        requires std::invocable<F&, std::expected<R, ask_fault>>
+        requires std::invocable<F&, std::expected<R, ask_failure>>
     void ask(any_ref target, Make make, duration timeout, F f);
-    /// `co_await context().ask<R>(target, make, timeout)` gives expected<R, ask_fault>.
+    /// `co_await context().ask<R>(target, make, timeout)` gives expected<R, ask_failure>.
     template <class R, class Make, class Token = no_token>
         requires(std::same_as<Token, no_token> || std::same_as<Token, cancel_token>)
     [[nodiscard]] auto ask(any_ref target, Make&& make, duration timeout, Token token = {}) const {

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/job_delivery.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/timer_service.hpp>
 #include <tactus/dispatch/waker.hpp>
@@ -69,6 +70,8 @@ public:
         (void)wheel_.advance(now, [](const expired_timer& t) {
             const auto& to =
                 *reinterpret_cast<const timer_target*>(static_cast<std::uintptr_t>(t.payload));
+            // OH-7: for timer_due, and for what is sent by who is woken.
+            const job_delivery delivers(job_of(t.handle));
             if (to.wake != nullptr)
                 to.wake->wake();
             else

@@ -22,7 +22,7 @@
 #include <tactus/dispatch/hub.hpp>
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/parcel.hpp>
-#include <tactus/dispatch/scheduler_options.hpp>
+#include <tactus/dispatch/kernel_options.hpp>
 #include <tactus/dispatch/spawn_options.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>
@@ -40,7 +40,7 @@ public:
     static constexpr std::uint32_t dispatchers_max =
         port::cache_line < 8 ? 4 : dispatcher::count_max;
 
-    using options = scheduler_options;
+    using options = kernel_options;
 
     /// PT-7: what `memory` is asked for when a system with these options is built; slots and
     /// envelopes have regions of their own.
@@ -296,8 +296,9 @@ public:
 
     /// Measures from now on, for `sink`; null: not any more. False when there is no memory for the
     /// shards, and then nothing is measured. When this returns, no other sink is being called. Not
-    /// from within a sink. From any thread, while running too.
-    bool set_metrics_sink(metrics_sink* sink) noexcept;
+    /// from within a sink. From any thread, while running too. `labels` says which actors are
+    /// measured by name, and lives as long as the sink; null: none.
+    bool set_metrics_sink(metrics_sink* sink, actor_labels* labels = nullptr) noexcept;
     /// Gives the sink what there is now; false when there is none, or somebody else does. The sink
     /// is called on this thread, under no lock.
     bool collect_metrics() noexcept;
@@ -481,6 +482,8 @@ private:
     [[nodiscard]] sent reason_of(mailbox_index to, sent why) const noexcept;
     [[nodiscard]] sent beyond_limit(std::uint32_t number) const noexcept;
     void watch_enqueue(envelope& e, mailbox_index to, mailbox_index from) noexcept;
+    void feed_workers(metrics_sink& to) noexcept;
+    void feed_actors(metrics_sink& to, actor_labels& labels) noexcept;
 
     [[nodiscard]] std::optional<spawn_error> prepare_mailbox(slot& s,
                                                              const spawn_options& o) noexcept;

@@ -94,6 +94,17 @@ protected:
     ~kernel_events() = default;
 };
 
+/// What a timer's delivery is known by: whoever keeps timers gives it. 0: no timer's.
+using job_id = std::uint64_t;
+
+/// What a span may carry (OH-7).
+enum class span_fact : std::uint8_t {
+    signal_key,  // the message waited for a suspended actor; the signal with this key resumed it
+    timer_job,   // a timer sent it: its job_id
+};
+inline constexpr std::size_t span_fact_count = 2;
+[[nodiscard]] const char* name_of(span_fact fact) noexcept;
+
 /// IN-7: the way of one message, one span. Asked for only when a tracer is set.
 class tracer {
 public:
@@ -102,6 +113,12 @@ public:
     [[nodiscard]] virtual std::int64_t begin(mailbox_index from, mailbox_index to,
                                              const message_type& type) noexcept = 0;
     virtual void mark(std::int64_t span, point where, mailbox_index who) noexcept = 0;
+    /// A fact about a span: a job before `enqueue` is marked, a signal before `invoke`.
+    virtual void carry(std::int64_t span, span_fact what, std::uint64_t value) noexcept {
+        (void)span;
+        (void)what;
+        (void)value;
+    }
 
 protected:
     ~tracer() = default;

@@ -9,7 +9,7 @@
 //
 //   enqueue_middleware_of   the message goes its way
 //   spawn_middleware_of     the spawn is refused; the reason is spawn_middleware_failed
-//   tracer_of               the message is not traced; a mark is left out
+//   tracer_of               the message is not traced; a mark, or a fact, is left out
 //   governor_of             no preference
 //   load_probe_of           zeros
 //   kernel_events_of        what is shown is disposed of all the same; counted only
@@ -92,7 +92,8 @@ private:
 };
 
 /// `std::int64_t begin(mailbox_index from, mailbox_index to, const message_type&)` and
-/// `void mark(std::int64_t, tracer::point, mailbox_index)`.
+/// `void mark(std::int64_t, tracer::point, mailbox_index)`; `void carry(std::int64_t, span_fact,
+/// std::uint64_t)` may be left out.
 template <class User>
 class tracer_of final : public tracer {
 public:
@@ -105,6 +106,10 @@ public:
     }
     void mark(std::int64_t span, point where, mailbox_index who) noexcept override {
         calls_([&] { user_.mark(span, where, who); });
+    }
+    void carry(std::int64_t span, span_fact what, std::uint64_t value) noexcept override {
+        if constexpr (requires { user_.carry(span, what, value); })
+            calls_([&] { user_.carry(span, what, value); });
     }
     [[nodiscard]] std::uint32_t failure_count() const noexcept { return calls_.failure_count(); }
 

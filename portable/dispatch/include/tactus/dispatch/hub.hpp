@@ -28,6 +28,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/events.hpp>
@@ -79,12 +80,60 @@ private:
     port::atomic<counted*> n_{nullptr};
 };
 
+/// How long a worker has had work, in one word, so that who looks needs no lock: while it is idle
+/// the sum so far; while it works when it would have begun, had it worked without a break. The
+/// change from one to the other is the same both ways. Wraps with the word: what counts is the
+/// difference of two looks.
+class work_time {
+public:
+    using number = hub_count::number;
+    static constexpr std::uint64_t unit_ns = sizeof(number) < sizeof(std::uint64_t) ? 1'000 : 1;
+
+    // The worker; or who places it, before it is found.
+    void begin(instant now, bool works) noexcept {
+        word_.write(0);
+        if (works)
+            change(now);
+    }
+    [[nodiscard]] bool works() const noexcept { return (word_.read() & 1U) != 0; }
+    void change(instant now) noexcept {
+        const number seen = word_.read();
+        word_.write(((units(now) - (seen >> 1U)) << 1U) | (~seen & 1U));
+    }
+
+    struct look {
+        number sum;
+        instant at;
+    };
+    /// Any thread. The word is read first: a change after that makes the sum too large, by what
+    /// passes between the two, and never too small.
+    [[nodiscard]] look look_at(const clock& time) const noexcept {
+        const number seen = word_.read();
+        const instant now = time.now();
+        return {(seen & 1U) != 0 ? (units(now) - (seen >> 1U)) & mask : seen >> 1U, now};
+    }
+    /// From one sum to that of a later look, which may be smaller (see above).
+    [[nodiscard]] static number between(number earlier, number later) noexcept {
+        const number n = (later - earlier) & mask;
+        return n > mask / 2 ? 0 : n;
+    }
+
+private:
+    static constexpr number mask = ~number{0} >> 1U;
+
+    [[nodiscard]] static number units(instant at) noexcept {
+        return static_cast<number>(at.ns() / unit_ns);
+    }
+    hub_count word_;
+};
+
 /// What a worker has counted.
 struct alignas(2 * port::cache_line) hub_shard : hub_layout {
     using number = hub_count::number;
 
     hub_count values[count];
     hub_count max_streak;
+    work_time work;
 
     // The worker's own.
     std::int32_t until_sample = 0;  // messages; 0 and below: the run going on is one, or the next
@@ -92,6 +141,11 @@ struct alignas(2 * port::cache_line) hub_shard : hub_layout {
     instant begun;
 
     hub_shard* next = nullptr;  // under the hub's lock
+
+    // Of who feeds the sink: the last look at `work`.
+    instant looked_at;
+    work_time::number work_then = 0;
+    std::uint32_t busy_ratio = 0;
 
     void add(std::size_t what, number n) noexcept { values[what].write(values[what].read() + n); }
     void add_duration(std::size_t histogram, std::uint64_t ns) noexcept {
@@ -128,13 +182,21 @@ private:
 /// A worker's.
 class hub_place : public shard_place<hub_shard> {
 public:
-    /// The worker's thread: the next run is a sample.
-    [[nodiscard]] bool samples_next() const noexcept { return samples_next_; }
+    /// The worker's thread: the hub wants to know when the next run begins, since it is a sample or
+    /// ends an idle time.
+    [[nodiscard]] bool begins_specially() const noexcept { return begins_specially_; }
+    [[nodiscard]] bool is_idle() const noexcept {
+        return idle_.load(std::memory_order_relaxed) != 0;
+    }
 
 private:
     friend class hub;
 
+    // The worker's own; a byte, which every run looks at.
+    bool begins_specially_ = true;
     bool samples_next_ = false;
+    // Written by the worker, measured or not; who turns it on has a look. It has done nothing yet.
+    port::atomic<std::uint32_t> idle_{1};
 };
 
 class hub final : public kernel_events {
@@ -153,9 +215,9 @@ public:
 
     // ---- hooks of a run; the worker's thread
 
-    /// "invoke begin", of a run that is a sample: it is timed, and the first message it sends is
-    /// stamped.
-    void begin_sample(hub_place& own, worker_lanes& lanes) noexcept;
+    /// "invoke begin", of a run that begins specially. A sample is timed, and the first message it
+    /// sends is stamped.
+    void begin_run(hub_place& own, worker_lanes& lanes) noexcept;
     /// After a run that handled `processed` messages; `lanes` has counted what was sent since the
     /// last one.
     void invoke_ends(hub_shard& s, hub_place& own, worker_lanes& lanes,
@@ -170,6 +232,9 @@ public:
     }
     /// A worker has nothing to do, or has done something else: what it sent meanwhile.
     void between_runs(hub_place& own, worker_lanes& lanes) noexcept;
+    /// A worker that has found nothing for the first time, and one that has something again.
+    void goes_idle(hub_place& own) noexcept;
+    void leaves_idle(hub_place& own) noexcept;
 
     // ---- hooks of messages; `own` is null for who is no worker of this system
 
@@ -223,7 +288,7 @@ public:
     // Under the lock.
 
     /// Replaces the sink; false when the old one is being fed just now.
-    [[nodiscard]] bool set_sink(metrics_sink* to) noexcept;
+    [[nodiscard]] bool set_sink(metrics_sink* to, actor_labels* labels) noexcept;
     /// Gives a worker, or all other threads, a shard; false when there is no memory.
     [[nodiscard]] bool turn_on(hub_place& at) noexcept;
     [[nodiscard]] bool turn_on_outside() noexcept;
@@ -236,8 +301,15 @@ public:
     /// Waits until nobody feeds the sink, or some time. Without the lock.
     void await_feeding() noexcept;
 
-    /// What the sums say. Who feeds the sink.
+    // Who feeds the sink.
+
+    /// What the sums say.
     void feed(metrics_sink& to) const noexcept;
+    /// OH-2: the share of the time since the last look, in millionths, in which a worker had work;
+    /// none without a clock, or where it is not measured.
+    [[nodiscard]] std::optional<std::uint32_t> busy_ratio(const hub_place& at) const noexcept;
+    /// Null: nobody is measured by name.
+    [[nodiscard]] actor_labels* labels() const noexcept { return labels_; }
 
 private:
     /// Of all shards since they were made.
@@ -248,9 +320,13 @@ private:
     void add_up() noexcept;
     void feed(metrics_sink& to, metric what, std::size_t first) const noexcept;
     template <class Shard>
-    [[nodiscard]] bool place(shard_place<Shard>& at) noexcept;
+    [[nodiscard]] bool make(shard_place<Shard>& at) noexcept;
+    template <class Shard>
+    static void publish(shard_place<Shard>& at) noexcept;
+    void begin_sample(hub_place& own, worker_lanes& lanes) noexcept;
     void end_sample(hub_shard& s, hub_place& own, worker_lanes& lanes,
                     std::uint32_t processed) noexcept;
+    void found_working(hub_shard& s) noexcept;
     static void copy_certificate(hub_shard& s, const worker_lanes& lanes) noexcept;
     void count(hub_place* own, std::size_t what, std::size_t n) noexcept;
     void count_here(mailbox_index who, std::size_t what, std::size_t n) noexcept;
@@ -263,6 +339,7 @@ private:
     // Under the lock.
     hub_shard* shards_ = nullptr;
     metrics_sink* sink_ = nullptr;
+    actor_labels* labels_ = nullptr;  // constant while the sink is fed
     // Written under the lock; who waits for its end sleeps on it. Ordered by the lock.
     port::atomic<std::uint32_t> feeding_{0};
     sums* sums_ = nullptr;  // there when a shard is; of who feeds

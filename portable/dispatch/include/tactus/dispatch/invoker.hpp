@@ -52,8 +52,8 @@ private:
                                                                      bool& deferred) noexcept;
     [[nodiscard]] static handled receive_guarded(turn& t, envelope& e, bool& deferred) noexcept;
     [[nodiscard]] static handled receive_chained(turn& t, envelope& e, bool& deferred) noexcept;
-    /// Requires: has_span.
-    static void trace(tracer& to, envelope& e, mailbox_index self) noexcept;
+    /// Requires: has_span, and a tracer.
+    static void trace(turn& t, envelope& e) noexcept;
     static std::uint32_t prologue(turn& t) noexcept;
     static void end_of_kind(turn& t) noexcept;
     static void refuse_generation(turn& t, system_message& m) noexcept;

@@ -15,6 +15,8 @@
 #include <span>
 #include <string_view>
 
+#include <tactus/mailbox/mailbox_index.hpp>
+
 namespace tactus::inline v0 {
 
 enum class metric_kind : std::uint8_t { counter, gauge, histogram };
@@ -26,10 +28,12 @@ enum class metric : std::uint8_t {
     refused,
     dequeued,
     discarded,
+    mailbox_depth,
     latency,
     invoke_runs,
     invoke_duration,
     ready_queue_depth,
+    busy_ratio,
     fairness_dispatches,
     fairness_yields,
     fairness_max_streak,
@@ -51,6 +55,7 @@ struct metric_info {
     metric_kind kind;
     const char* label;  // what its values are told apart by; empty: there is one
     const char* meaning;
+    std::uint32_t parts = 1;  // of a gauge: so many are 1
 };
 
 inline constexpr metric_info metric_table[] = {
@@ -59,10 +64,14 @@ inline constexpr metric_info metric_table[] = {
     {"actor.mailbox.dequeued_total", metric_kind::counter, "", "user messages that were handled"},
     {"actor.mailbox.discarded_total", metric_kind::counter, "",
      "accepted user messages that became dead letters"},
+    {"actor.mailbox.depth", metric_kind::gauge, "actor",
+     "user messages that wait, of actors that have labels"},
     {"scheduler.latency_ms", metric_kind::histogram, "", "from sending to the handler; samples"},
     {"scheduler.invoke.runs_total", metric_kind::counter, "", "runs of mailboxes"},
     {"scheduler.invoke.duration_ms", metric_kind::histogram, "", "length of a run; samples"},
     {"scheduler.ready_queue.depth", metric_kind::gauge, "lane", "mailboxes that wait in a lane"},
+    {"scheduler.worker.busy_ratio", metric_kind::gauge, "worker",
+     "share of the time since the last collection in which it had work; in millionths", 1'000'000},
     {"scheduler.fairness.dispatches_total", metric_kind::counter, "lane",
      "certificates: dispatches"},
     {"scheduler.fairness.yields_total", metric_kind::counter, "",
@@ -113,6 +122,19 @@ struct duration_buckets {
 struct histogram_sums {
     std::uint64_t counts[duration_buckets::count];  // each for itself
     std::uint64_t total_us;                         // of all durations
+};
+
+/// OH-2: who is measured by name. A value per actor is too much for most systems, so each actor
+/// that has one was chosen.
+class actor_labels {
+public:
+    /// The label of an actor, in `room` or elsewhere; empty: it is not measured by name. Asked for
+    /// every actor, by who collects; it may end meanwhile.
+    [[nodiscard]] virtual std::string_view label_of(mailbox_index who,
+                                                    std::span<char> room) noexcept = 0;
+
+protected:
+    ~actor_labels() = default;
 };
 
 /// Takes sums, as often as collect is called: totals since the first sink was set.

@@ -102,7 +102,8 @@ public:
     static constexpr std::uint64_t held_unit_ns = 8'000'000;
 
     // Owner only, for the invoker.
-    bool waits = false;  // for a signal, a time or room; see suspensions
+    bool waits = false;     // for a signal, a time or room; see suspensions
+    bool was_held = false;  // since its last message that was traced
     /// Continuations are left for another run, and nothing holds them back.
     [[nodiscard]] bool owes_continuations() const noexcept {
         return !held.empty() && state().suspend_count(suspension::supervision) == 0 &&

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/suspension_records.hpp>
@@ -63,8 +64,15 @@ public:
         resumer* to = nullptr;
         timer_phase* beside = nullptr;  // other timers, kept with these; outlives this
         std::uint32_t capacity = 8;     // where it starts; a power of two
+        bool notes_signals = false;     // somebody traces: see take_signal
     };
     explicit suspensions(const options& o) noexcept;
+    /// What it takes when it is built.
+    [[nodiscard]] static constexpr memory_plan plan(std::uint32_t capacity,
+                                                    bool notes_signals) noexcept {
+        memory_plan p = suspension_records::plan(capacity);
+        return notes_signals ? p.plus(suspension_records::plan(notes_capacity)) : p;
+    }
 
     [[nodiscard]] suspension_added add(mailbox_index who, suspend_reason reason,
                                        const resume_condition& until,
@@ -84,6 +92,10 @@ public:
     /// where each of them is one. False when there was none to end.
     bool forget_beyond(mailbox_index who, std::uint32_t count) noexcept;
 
+    /// OH-7: the key of the signal that let the actor go, once; none when something else did, or
+    /// there was no memory to note it.
+    [[nodiscard]] std::optional<std::uint64_t> take_signal(mailbox_index who) noexcept;
+
     [[nodiscard]] suspension_metrics metrics() noexcept;
     [[nodiscard]] std::uint32_t waiting_count() noexcept;
     [[nodiscard]] std::uint32_t record_count() noexcept;
@@ -94,8 +106,12 @@ public:
     void run_due(instant now) noexcept override;
 
 private:
+    // Where the notes start. Few wait at once: most are taken by the message that was held back.
+    static constexpr std::uint32_t notes_capacity = 1;
+
     void ended(std::uint32_t at) noexcept;
     void remove(std::uint32_t at) noexcept;
+    void let_go_by(mailbox_index who, std::optional<std::uint64_t> key) noexcept;
     std::size_t resume_all(resume_condition::kind on, std::uint64_t key) noexcept;
 
     const clock* time_;
@@ -105,6 +121,10 @@ private:
     port::mutex mutex_;
     // Under the lock.
     suspension_records records_;
+    // Who was let go by a signal and has not been asked for it: found by actor, in no ring and no
+    // heap, since its records wait for nothing. The lock orders it: whoever sees that it was let go
+    // enters after the note was made.
+    std::optional<suspension_records> signalled_;
     suspension_metrics metrics_;
 
     // How many have a deadline; written under the lock, looked at without it. "timed": a deadline

@@ -10,6 +10,7 @@
 
 #include <optional>
 
+#include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/waker.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
@@ -32,6 +33,11 @@ struct timer_target {
     mailbox_index who = {};
     waker* wake = nullptr;  // must not block
 };
+
+/// The job of a timer: one registration. Never 0, since generations are not.
+[[nodiscard]] constexpr job_id job_of(timer_handle which) noexcept {
+    return job_id{which.generation()} << 32 | which.index();
+}
 
 class timer_service : public timer_phase {
 public:

@@ -45,7 +45,7 @@ public:
 
     [[nodiscard]] static constexpr job_id job_id_of(std::uint32_t index,
                                                     std::uint32_t generation) noexcept {
-        return {(std::uint64_t{generation} << 32U) | index};
+        return (job_id{generation} << 32U) | index;
     }
 
 private:

@@ -6,15 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <tactus/dispatch/events.hpp>
+
 namespace tactus::inline v0 {
-
-/// Names one registration, for logs, dumps and diagnostics. 0: none.
-struct job_id {
-    std::uint64_t value = 0;
-
-    explicit constexpr operator bool() const noexcept { return value != 0; }
-    friend constexpr bool operator==(const job_id&, const job_id&) = default;
-};
 
 enum class job_mode : std::uint8_t { one_shot, fixed_rate, fixed_delay };
 inline constexpr std::size_t job_mode_count = 3;

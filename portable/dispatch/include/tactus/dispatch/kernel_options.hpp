@@ -21,7 +21,7 @@
 namespace tactus::inline v0 {
 
 /// See actor_scheduler::options.
-struct scheduler_options {
+struct kernel_options {
     // Where everything lives; outlives the system.
     memory_source* memory = nullptr;           // lanes, workers, records
     memory_region* slot_memory = nullptr;      // slot_capacity slots
@@ -73,7 +73,7 @@ struct scheduler_options {
                                     .later_capacity = dispatcher::later_capacity(worker_count),
                                     .keyed_capacity = keyed_capacity};
         memory_plan p;
-        p.plus(suspension_records::plan(suspension_capacity))
+        p.plus(suspensions::plan(suspension_capacity, trace != nullptr))
             .plus(lane_set::plan(queue_capacity, keyed_capacity))
             .array<worker_lanes*>(worker_count)
             .array<worker*>(worker_count)
