@@ -296,7 +296,7 @@ sent actor_scheduler::send_guarded(mailbox_index to, void* block, const message_
     worker* w = own_worker();
     envelope* e = take_envelope(w);
     if (e == nullptr) {
-        message_lost(to, type, cause_of(exhausted()));
+        hub_.message_lost(to, type, cause_of(exhausted()));
         if (type.destroy != nullptr)
             type.destroy(block);
         source.release(block, type.size, type.alignment);

@@ -43,6 +43,8 @@ constexpr sentence<scheduler_errc> error_sentences[] = {
     {scheduler_errc::task_run_capacity_exceeded,
      "%v tasks wait for the close, their capacity is %l: register fewer or choose a larger "
      "profile"},
+    {scheduler_errc::construction_failed,
+     "the constructor of the message or function threw: nothing was scheduled"},
 };
 static_assert(std::size(error_sentences) == scheduler_errc_count && in_order(error_sentences));
 

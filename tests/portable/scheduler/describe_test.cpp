@@ -26,6 +26,7 @@ constexpr std::string_view error_texts[] = {
     "the scheduler is closed: nothing can be scheduled any more",
     "12 tasks wait for the close, their capacity is 1000: register fewer or choose a larger "
     "profile",
+    "the constructor of the message or function threw: nothing was scheduled",
 };
 
 constexpr std::string_view warning_texts[] = {

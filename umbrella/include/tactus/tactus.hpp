@@ -115,7 +115,6 @@
 #include <tactus/dispatch/resolve_error.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/dispatch/run_ring.hpp>
-#include <tactus/dispatch/scheduler_options.hpp>
 #include <tactus/dispatch/sent.hpp>
 #include <tactus/dispatch/slot.hpp>
 #include <tactus/dispatch/spawn_options.hpp>
