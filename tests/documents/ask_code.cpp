@@ -2,7 +2,7 @@
 //
 // The code of docs/ask.md and docs/stash_timers.md, compiled and run.
 #include <tactus/actor/ask.hpp>
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 #include <tactus/runtime/actor_system.hpp>
 
 #include <atomic>

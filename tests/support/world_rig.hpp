@@ -12,7 +12,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_world.hpp>
-#include <tactus/actor/timer_service.hpp>
+#include <tactus/scheduler/scheduler.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/time/manual_clock.hpp>
 
@@ -75,28 +75,41 @@ struct noted_world final : tactus::world_events {
 template <bool Roomy>
 class rig_timers {
 public:
-    explicit rig_timers(const tactus::clock&) noexcept {}
-    [[nodiscard]] tactus::timer_service* service() noexcept { return nullptr; }
+    explicit rig_timers(const tactus::clock&, tactus::memory_source&) noexcept {}
+    [[nodiscard]] tactus::scheduler* service() noexcept { return nullptr; }
 };
 template <>
 class rig_timers<true> {
-    using wheel = tactus::basic_timer_wheel<std::uint16_t>;
-    static constexpr std::size_t count = 1'000;
+    using wheel = tactus::scheduler_wheel;
+    static constexpr std::uint32_t count = 1'000;
 
 public:
-    explicit rig_timers(const tactus::clock& time) noexcept
-        : wheel_({.timers_max = count, .nodes = &nodes_, .overflow = &overflow_}),
-          service_(wheel_, time) {}
-    [[nodiscard]] tactus::timer_service* service() noexcept { return &service_; }
-    [[nodiscard]] std::size_t pending() const noexcept { return wheel_.size(); }
+    rig_timers(const tactus::clock& time, tactus::memory_source& memory) noexcept
+        : service_({.time = &time,
+                    .config = config(),
+                    .jobs = &jobs_,
+                    .nodes = &nodes_,
+                    .overflow = &overflow_,
+                    .memory = &memory}) {}
+    [[nodiscard]] tactus::scheduler* service() noexcept { return &service_; }
+    [[nodiscard]] std::size_t pending() noexcept { return service_.active_count(); }
 
 private:
+    [[nodiscard]] static tactus::scheduler_config config() noexcept {
+        auto c = tactus::scheduler_config::for_clock(tactus::clock_kind::deterministic);
+        c.profile = tactus::scheduler_profile::custom;
+        c.custom = {count, count, 8};
+        return c;
+    }
+    static constexpr std::size_t jobs_size =
+        tactus::job_store::bytes(tactus::scheduler::cells_for(count));
+    alignas(tactus::job) std::byte job_bytes_[jobs_size];
     alignas(16) std::byte node_bytes_[wheel::node_bytes(count)];
     alignas(16) std::byte overflow_bytes_[wheel::overflow_bytes(count)];
+    tactus::fixed_memory jobs_{{job_bytes_, sizeof job_bytes_}};
     tactus::fixed_memory nodes_{{node_bytes_, sizeof node_bytes_}};
     tactus::fixed_memory overflow_{{overflow_bytes_, sizeof overflow_bytes_}};
-    wheel wheel_;
-    tactus::wheel_timers<wheel> service_;
+    tactus::scheduler service_;
 };
 
 class world_rig {
@@ -154,7 +167,7 @@ public:
     noted_world said;
     test_memory memory;
     tactus::manual_clock time{tactus::duration::from_ns(1)};
-    rig_timers<board::roomy> timing{time};
+    rig_timers<board::roomy> timing{time, memory};
     tactus::actor_world world;
     kernel_rig kernel;
     std::size_t stays = 0;  // blocks that live as long as the world: what the event stream has

@@ -10,7 +10,6 @@
 #include "wait_until.hpp"
 
 #include <tactus/actor/actor_name.hpp>
-#include <tactus/actor/timer_service.hpp>
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/runtime/heap_memory.hpp>
@@ -86,8 +85,13 @@ struct actor_system::parts final : world_events {
                          .suspend = quiet_for(o.dead_letters.suspend),
                          .quiet_during_shutdown = !o.dead_letters.during_shutdown}),
           memory({.actors_max = o.actors_max, .messages_max = o.messages_max}),
-          wheel(timer_blocks.options({.start = time.now(), .timers_max = o.timers_max})),
-          timers(wheel, time),
+          timer_blocks(o.timers_max),
+          timers(timer_blocks.options(scheduler_options{
+              .time = &time,
+              .config = scheduler_config::for_clock(time.kind()),
+              .memory = &heap,
+              .slot = o.tools.local != nullptr ? o.tools.local : &own_local,
+          })),
           names({.memory = &heap, .rules = o.rules}),
           world({.memory = &heap,
                  .events = this,
@@ -337,8 +341,7 @@ struct actor_system::parts final : world_events {
     runtime::heap_memory heap;
     runtime::scheduler_memory memory;
     runtime::timer_memory timer_blocks;
-    timer_wheel wheel;
-    wheel_timers<timer_wheel> timers;
+    scheduler timers;
     resolver names;
     actor_world world;
     bool names_filled;  // before dispatchers ask

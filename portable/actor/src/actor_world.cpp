@@ -447,7 +447,8 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
         kernel_->release(place);
     } else if (!parent.valid()) {
         free_all(place);
-        end_scheduled();
+        if (timers_ != nullptr)
+            (void)timers_->close();
         if (events_ != nullptr)
             events_->world_ended();
     } else {
@@ -472,7 +473,8 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
 }
 
 void actor_world::sweep() noexcept {
-    end_scheduled();
+    if (timers_ != nullptr)
+        (void)timers_->close();
     registry& slots = kernel_->slots();
     for (std::uint32_t i = 0; i < slots.constructed_count(); ++i) {
         if (slots.at(i).extras() != nullptr)

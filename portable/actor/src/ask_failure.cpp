@@ -4,7 +4,7 @@
 #include <tactus/actor/ask_failure.hpp>
 
 #include <tactus/actor/actor_world.hpp>
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 namespace tactus::inline v0 {
 namespace {

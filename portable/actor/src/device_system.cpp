@@ -22,7 +22,7 @@ const char* text_of(device_error::kind what) noexcept {
         "a system needs a clock",
         "a system's name begins with a letter or digit, then those, '-' and '_'",
         "the resolution of timers is positive, and at most a second",
-        "there is room for at least one actor and one message, and at most 65,534 timers"};
+        "there is room for at least one actor and one message, and at most 25,600 timers"};
     return texts[static_cast<std::size_t>(what)];
 }
 
@@ -39,7 +39,8 @@ std::expected<device_system, device_error> device_system::create(std::string_vie
     if (c.resolution <= duration::zero() || c.resolution > duration::from_s(1))
         return std::unexpected(device_error{kind::resolution_invalid});
     if (c.actors_max == 0 || c.messages_max == 0 ||
-        c.timers_max > small_timer_wheel::timers_limit || c.overflow_max > c.timers_max)
+        c.timers_max > scheduler_capacity_max.timers ||
+        c.overflow_max > scheduler_capacity_max.overflow || c.overflow_max > c.timers_max)
         return std::unexpected(device_error{kind::capacity_invalid});
     const std::size_t needed = required_bytes(c);
     if (tools.memory.size() < needed)
@@ -61,11 +62,14 @@ std::span<std::byte> device_system::parts::take(std::size_t size, std::size_t al
 device_system::timing* device_system::parts::make_timing(const device_config& c) noexcept {
     if (c.timers_max == 0)
         return nullptr;
-    const auto nodes = take(small_timer_wheel::node_bytes(c.timers_max), fixed_memory::alignment);
-    const auto overflow =
-        take(small_timer_wheel::overflow_bytes(c.overflow_max), fixed_memory::alignment);
+    const timing::memory m{
+        .jobs = take(job_store::bytes(scheduler::cells_for(c.timers_max)),
+                     region_alignment(alignof(job))),
+        .nodes = take(scheduler_wheel::node_bytes(c.timers_max), fixed_memory::alignment),
+        .overflow = take(scheduler_wheel::overflow_bytes(c.overflow_max), fixed_memory::alignment),
+        .large = &memory};
     const auto place = take(sizeof(timing), alignof(timing));
-    return ::new (place.data()) timing(c, *tools.time, nodes, overflow);
+    return ::new (place.data()) timing(c, tools, m);
 }
 
 actor_scheduler::options device_system::parts::filled(const device_config& c) noexcept {

@@ -68,6 +68,12 @@ void actor_world::forget_timer(cell_extras& x, actor_timer& timer) noexcept {
     }
 }
 
+void actor_world::note_scheduled(turn& t, any_ref to, const message_type& what,
+                                 duration delay) noexcept {
+    if (effect_recorder* recorder = recording(cell::of(t.place())))
+        recorder->scheduled(t, to, what, delay);
+}
+
 bool actor_world::cancel_timer(turn& t, timer_key key) noexcept {
     if (effect_recorder* recorder = recording(cell::of(t.place())))
         recorder->timer_cancelled(t, key);

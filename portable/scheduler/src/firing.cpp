@@ -4,6 +4,7 @@
 // time (SC-10, SC-20 … SC-26, BT).
 #include <tactus/scheduler/scheduler.hpp>
 
+#include <tactus/dispatch/job_delivery.hpp>
 #include <tactus/dispatch/turn.hpp>
 
 namespace tactus::inline v0 {
@@ -96,6 +97,7 @@ void scheduler::fire(job& j) noexcept {
         const timer_due due{timer_handle(store_.index_of(j), word.generation())};
         const mailbox_index to = j.to;
         finish(j, job_state::completed);
+        const job_delivery delivers(job_of(due.which));  // OH-7
         actor_scheduler::tell(to, due);
         break;
     }
@@ -144,6 +146,7 @@ void scheduler::fire_message(job& j) noexcept {
     fired_.fetch_add(1, std::memory_order_relaxed);
     if (j.to.system_number() == kernel_->system_number()) {
         // Its end is release().
+        const job_delivery delivers(id_of(j));
         (void)kernel_->send_guarded(j.to, j.cargo, *j.carries->message, *this, j.sender);
         return;
     }
@@ -220,6 +223,7 @@ bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
     }
     if (!j.waits_for_its_run())
         (void)j.holders.fetch_add(1, std::memory_order_relaxed);
+    const job_delivery delivers(id_of(j));
     (void)kernel_->send_guarded(j.to, f.cargo, *f.carries->message, *this, j.sender);
     return true;
 }

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include <tactus/actor/ask.hpp>
-#include <tactus/actor/text_buffer.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 #include <tactus/runtime/ask_error.hpp>
 
 #include "world_rig.hpp"

@@ -256,16 +256,16 @@ TEST(conformance_hooks, C_TX_15_a_message_is_sent_later) {
 TEST(conformance_hooks, C_TX_15_a_message_that_is_cancelled) {
     world_rig rig;
     strings by;
-    schedule_handle kept;
-    schedule_handle sent_already;
-    schedule_handle left;
+    cancellable kept;
+    cancellable sent_already;
+    cancellable left;
     EXPECT_FALSE(kept);
     EXPECT_FALSE(kept.cancel());
     const auto p = rig.spawn<puppet>("p", &by);
     p.tell(run_it{[&](puppet& me) {
-        kept = me.ctx().schedule_once(ms(10), me.ctx().self(), ping{});
-        sent_already = me.ctx().schedule_once(ms(1), me.ctx().self(), ping{});
-        left = me.ctx().schedule_once(ms(100), me.ctx().self(), ping{});
+        kept = me.ctx().schedule_once(ms(10), me.ctx().self(), ping{}).value();
+        sent_already = me.ctx().schedule_once(ms(1), me.ctx().self(), ping{}).value();
+        left = me.ctx().schedule_once(ms(100), me.ctx().self(), ping{}).value();
     }});
     rig.run();
     EXPECT_FALSE(kept.is_cancelled());
@@ -277,11 +277,10 @@ TEST(conformance_hooks, C_TX_15_a_message_that_is_cancelled) {
     EXPECT_EQ(by.take(), (words{"start0", "pong0"}));
     EXPECT_FALSE(sent_already.cancel());
     EXPECT_FALSE(sent_already.is_cancelled());
-    schedule_handle moved = std::move(left);
-    EXPECT_TRUE(moved);
-    EXPECT_FALSE(left);  // NOLINT(bugprone-use-after-move): it names nothing
-    rig.end();           // nothing is left of it
-    EXPECT_FALSE(moved.cancel());
+    EXPECT_TRUE(left);
+    rig.end();  // nothing is left of it
+    EXPECT_FALSE(left.cancel());
+    EXPECT_TRUE(left.is_cancelled());  // SH-1: by the end of the system
 }
 
 // AC-5, UP-6: without memory, or with a delay no timer has, nothing is scheduled.
@@ -290,9 +289,19 @@ TEST(conformance_hooks, AC_5_what_cannot_be_scheduled) {
     strings by;
     const auto p = rig.spawn<puppet>("p", &by);
     p.tell(run_it{[&](puppet& me) {
-        EXPECT_FALSE(me.ctx().schedule_once(duration::max(), me.ctx().self(), ping{}));
+        const auto too_long = me.ctx().schedule_once(duration::max(), me.ctx().self(), ping{});
+        ASSERT_FALSE(too_long);
+        EXPECT_EQ(too_long.error().code, scheduler_errc::invalid_delay);
+        const auto at_once = me.ctx().schedule_once(ms(0), me.ctx().self(), ping{});
+        ASSERT_FALSE(at_once);
+        EXPECT_EQ(at_once.error().code, scheduler_errc::invalid_delay);
+        struct wide {
+            char bytes[200] = {};
+        };
         rig.memory.refusing = true;
-        EXPECT_FALSE(me.ctx().schedule_once(ms(1), me.ctx().self(), ping{}));
+        const auto too_large = me.ctx().schedule_once(ms(1), me.ctx().self(), wide{});
+        ASSERT_FALSE(too_large);
+        EXPECT_EQ(too_large.error().code, scheduler_errc::capacity_exceeded);
         rig.memory.refusing = false;
     }});
     rig.run();

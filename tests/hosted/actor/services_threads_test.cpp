@@ -124,11 +124,11 @@ public:
     explicit scheduling(tally* to) : to_(to) {}
     void on(const schedule_some& m) {
         for (int i = 0; i < m.count; ++i) {
-            auto handle = context().schedule_once(std::chrono::microseconds(i % 3 * 500),
+            auto handle = context().schedule_once(std::chrono::microseconds(1 + i % 3 * 500),
                                                   context().self(), arrived{});
             ++to_->scheduled;
             if (i % 2 == 0)
-                later_.push_back(std::move(handle));
+                later_.push_back(handle.value());
         }
         if (later_.size() > 8)
             cancel();
@@ -138,13 +138,13 @@ public:
 
 private:
     void cancel() {
-        for (schedule_handle& h : later_)
+        for (cancellable& h : later_)
             to_->cancelled += h.cancel() ? 1 : 0;
         later_.clear();
     }
 
     tally* to_;
-    std::vector<schedule_handle> later_;
+    std::vector<cancellable> later_;
 };
 
 }  // namespace

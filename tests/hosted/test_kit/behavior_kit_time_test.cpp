@@ -87,9 +87,9 @@ TEST(behavior_kit_time, C_TX_75_a_single_timer) {
 // It comes when time passes.
 TEST(behavior_kit_time, C_TX_76_a_message_that_is_sent_later) {
     auto kit = test::behavior_kit_of<timed>();
-    schedule_handle handle;
+    cancellable handle;
     tell(kit, [&](actor_context c) {
-        handle = c.schedule_once(10s, c.self(), 7);
+        handle = c.schedule_once(10s, c.self(), 7).value();
         EXPECT_TRUE(c.schedule_once(20s, c.self(), 8));
     });
     const auto first = kit.expect_effect(test::scheduled{10s, kit.ref().any()});

@@ -51,7 +51,6 @@
 #include <tactus/actor/receptionist.hpp>
 #include <tactus/actor/resolve_source.hpp>
 #include <tactus/actor/retry.hpp>
-#include <tactus/actor/scheduled_message.hpp>
 #include <tactus/actor/signals.hpp>
 #include <tactus/actor/spawn_protocol.hpp>
 #include <tactus/actor/supervision.hpp>
@@ -59,7 +58,6 @@
 #include <tactus/actor/system_services.hpp>
 #include <tactus/actor/task.hpp>
 #include <tactus/actor/task_frame.hpp>
-#include <tactus/actor/timer_service.hpp>
 #include <tactus/actor/toolbox.hpp>
 #include <tactus/actor/topic.hpp>
 #include <tactus/actor/wait_awaiter.hpp>

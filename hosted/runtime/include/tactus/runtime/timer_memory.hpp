@@ -1,33 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory for one timer wheel that grows with it: the unbounded profile of a hosted system.
+// Memory for the timers of one scheduler that grows with them: the unbounded profile of a hosted
+// system.
 //
 // Reserves addresses for `timers_max` timers and takes pages as they are needed. Outlives the
-// wheel.
+// scheduler.
 //
-// Thread safety: none; as the wheel.
+// Thread safety: none; as who holds the scheduler's lock.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <tactus/runtime/virtual_memory.hpp>
+#include <tactus/scheduler/scheduler.hpp>
 #include <tactus/time/timer_wheel.hpp>
 
 namespace tactus::inline v0::runtime {
 
 class timer_memory {
 public:
-    static constexpr std::size_t timers_max_default = 100'000'000;
+    static constexpr std::uint32_t timers_max_default = 100'000'000;
 
-    explicit timer_memory(std::size_t timers_max = timers_max_default) noexcept
+    explicit timer_memory(std::uint32_t timers_max = timers_max_default) noexcept
         : nodes_(timer_wheel::node_bytes(timers_max)),
           overflow_(timer_wheel::overflow_bytes(timers_max)),
+          jobs_(job_store::bytes(scheduler::cells_for(timers_max))),
           timers_max_(timers_max) {}
 
-    /// The options with this memory filled in. A capacity that is already set stays.
+    /// The options of a wheel with this memory filled in. A capacity that is already set stays.
     [[nodiscard]] timer_wheel_options options(timer_wheel_options o = {}) noexcept {
         if (o.timers_max == 0)
             o.timers_max = timers_max_;
+        o.nodes = &nodes_;
+        o.overflow = &overflow_;
+        return o;
+    }
+    /// The same of a scheduler.
+    [[nodiscard]] scheduler_options options(scheduler_options o) noexcept {
+        if (o.timers_max == 0)
+            o.timers_max = timers_max_;
+        o.jobs = &jobs_;
         o.nodes = &nodes_;
         o.overflow = &overflow_;
         return o;
@@ -36,7 +49,8 @@ public:
 private:
     virtual_memory nodes_;
     virtual_memory overflow_;
-    std::size_t timers_max_;
+    virtual_memory jobs_;
+    std::uint32_t timers_max_;
 };
 
 }  // namespace tactus::inline v0::runtime

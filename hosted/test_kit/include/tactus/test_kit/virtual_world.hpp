@@ -22,7 +22,6 @@
 #include <utility>
 
 #include <tactus/actor/actor_world.hpp>
-#include <tactus/actor/timer_service.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
@@ -64,7 +63,7 @@ public:
     virtual_world& operator=(const virtual_world&) = delete;
 
     [[nodiscard]] actor_world& world() noexcept { return world_; }
-    [[nodiscard]] timer_service& timers() noexcept { return timers_; }
+    [[nodiscard]] scheduler& timers() noexcept { return timers_; }
     [[nodiscard]] instant now() const noexcept { return time_.now(); }
     /// Until nobody has anything to do now.
     void run_until_idle() { (void)run_until(time_.now(), {}); }
@@ -95,8 +94,8 @@ private:
     runtime::scheduler_memory memory_;
     manual_clock time_{duration::from_ns(1)};
     runtime::timer_memory timer_blocks_;
-    timer_wheel wheel_;
-    wheel_timers<timer_wheel> timers_;
+    port_local_slot<64> local_;
+    scheduler timers_;
     actor_world world_;
     actor_scheduler kernel_;
     inline_tick ticks_;

@@ -22,6 +22,7 @@
 #include <tactus/actor/props.hpp>
 #include <tactus/actor/resolve_source.hpp>
 #include <tactus/base/check.hpp>
+#include <tactus/scheduler/scheduler.hpp>
 
 namespace tactus::inline v0 {
 
@@ -70,6 +71,9 @@ template <class A, class Spawn, class... Args>
 
 class actor_context {
 public:
+    /// What scheduling gives.
+    using scheduled = std::expected<cancellable, scheduler_error>;
+
     explicit actor_context(turn& t) noexcept : turn_(t) {}
 
     [[nodiscard]] any_ref self() const noexcept { return any_ref(turn_.self()); }
@@ -200,16 +204,48 @@ public:
     [[nodiscard]] bool is_timer_active(timer_key key) const noexcept {
         return world().timer_active(turn_, key);
     }
-    /// AC-5: sends a message to whomever after `delay`, be it that this actor has ended. The handle
-    /// cancels that; false: there is no room, or the delay is too long.
+    /// SC-4: sends a message to whomever after `delay`, be it that this actor has ended. What it
+    /// gives cancels that, and may be dropped.
     template <message M>
-    schedule_handle schedule_once(duration delay, any_ref to, M message) {
-        using scheduled = detail::scheduled_of<M>;
-        memory_source& memory = world().memory();
-        void* block = memory.allocate(sizeof(scheduled), alignof(scheduled));
-        if (block == nullptr)
-            return {};
-        return world().schedule(turn_, *::new (block) scheduled(to, std::move(message)), delay);
+    scheduled schedule_once(duration delay, any_ref to, M message) {
+        return schedule({.first = delay}, to, std::move(message));
+    }
+    /// At `initial`, and every `interval` after that, on the grid that begins now.
+    template <message M>
+        requires std::copy_constructible<M>
+    scheduled schedule_at_fixed_rate(duration initial, duration interval, any_ref to, M message) {
+        return schedule({.mode = job_mode::fixed_rate, .first = initial, .period = interval}, to,
+                        std::move(message));
+    }
+    /// At `initial`, and `delay` after each was handled.
+    template <message M>
+        requires std::copy_constructible<M>
+    scheduled schedule_with_fixed_delay(duration initial, duration delay, any_ref to, M message) {
+        return schedule({.mode = job_mode::fixed_delay, .first = initial, .period = delay}, to,
+                        std::move(message));
+    }
+    /// The same for a function `f(const execution_batch&)`, which runs on this actor's dispatcher,
+    /// and not in its turn.
+    template <class F>
+    scheduled schedule_once_fn(duration delay, F f) {
+        return schedule_fn({.first = delay}, std::move(f));
+    }
+    template <class F>
+    scheduled schedule_at_fixed_rate_fn(duration initial, duration interval, F f) {
+        return schedule_fn({.mode = job_mode::fixed_rate, .first = initial, .period = interval},
+                           std::move(f));
+    }
+    template <class F>
+    scheduled schedule_with_fixed_delay_fn(duration initial, duration delay, F f) {
+        return schedule_fn({.mode = job_mode::fixed_delay, .first = initial, .period = delay},
+                           std::move(f));
+    }
+    /// The system's; null where there are no timers.
+    [[nodiscard]] tactus::scheduler* scheduler() const noexcept { return world().timers(); }
+    /// BT-1: what the message being handled was delivered for; nothing when no job sent it.
+    [[nodiscard]] std::optional<execution_batch> scheduler_batch() const noexcept {
+        return scheduler() != nullptr ? scheduler()->current_batch(&turn_)
+                                      : std::optional<execution_batch>{};
     }
     /// TM-2: tells it receive_timeout when no message came for so long, again and again.
     void set_receive_timeout(duration after) noexcept { world().set_receive_timeout(turn_, after); }
@@ -254,6 +290,27 @@ public:
     [[nodiscard]] turn& in() const noexcept { return turn_; }
 
 private:
+    static constexpr scheduler_error no_timers{.code = scheduler_errc::closed};
+
+    template <class M>
+    [[nodiscard]] scheduled schedule(job_request r, any_ref to, M message) {
+        if (scheduler() == nullptr)
+            return std::unexpected(no_timers);
+        r.to = to.index();
+        r.sender = turn_.self();
+        auto made = scheduler()->add(r, std::move(message));
+        if (made)
+            world().note_scheduled(turn_, to, message_type_of<M>, r.first);
+        return made;
+    }
+    template <class F>
+    [[nodiscard]] scheduled schedule_fn(job_request r, F f) {
+        if (scheduler() == nullptr)
+            return std::unexpected(no_timers);
+        r.executor = static_cast<std::uint16_t>(turn_.place().dispatcher_number());
+        return scheduler()->add_function(r, std::move(f));
+    }
+
     template <class Ref>
     Ref or_fail(const std::expected<Ref, spawn_error>& made) noexcept {
         if (made)

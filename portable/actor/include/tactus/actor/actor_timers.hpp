@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-#include <tactus/actor/timer_service.hpp>
+#include <tactus/dispatch/timer_service.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/mailbox/message_type.hpp>

@@ -27,9 +27,9 @@
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
-#include <tactus/actor/scheduled_message.hpp>
 #include <tactus/actor/system_services.hpp>
 #include <tactus/dispatch/dump.hpp>
+#include <tactus/scheduler/scheduler.hpp>
 
 namespace tactus::inline v0 {
 
@@ -110,7 +110,7 @@ public:
         world_events* events = nullptr;
         std::string_view name = "tactus";            // outlives the world
         supervisor_strategy guardian_strategy = {};  // of the user guardian
-        timer_service* timers = nullptr;             // null: actors have no timers
+        scheduler* timers = nullptr;                 // null: actors have no timers
         logger* log = nullptr;                       // null: actors have no log
         bool places = false;                         // events are asked where actors run
         const system_services* services = nullptr;   // of the system guardian; null: none
@@ -245,9 +245,8 @@ public:
     bool cancel_timer(turn& t, timer_key key) noexcept;
     void cancel_timers(turn& t) noexcept;
     [[nodiscard]] bool timer_active(turn& t, timer_key key) noexcept;
-    /// AC-5: `what` is the world's from now on.
-    [[nodiscard]] schedule_handle schedule(turn& t, scheduled_message& what,
-                                           duration delay) noexcept;
+    /// AC-5, SC-4: an actor has scheduled a message.
+    void note_scheduled(turn& t, any_ref to, const message_type& what, duration delay) noexcept;
     /// TM-2; duration::max(): none.
     void set_receive_timeout(turn& t, duration after) noexcept;
     /// A message that counts has come: for actors with a receive timeout.
@@ -273,7 +272,7 @@ public:
     void leave(cell_extras& x, instance_function& f) noexcept;
     /// Frees those that ran when they were left, and do not any more.
     void forget_left(cell& c) noexcept;
-    [[nodiscard]] timer_service* timers() const noexcept { return timers_; }
+    [[nodiscard]] scheduler* timers() const noexcept { return timers_; }
 
     /// Keeps the message for pre_restart, if the actor has one.
     void note_failed_message(turn& t, cell& c, envelope& e) noexcept {
@@ -308,8 +307,6 @@ public:
 
 private:
     friend class actor_selection;
-    friend class schedule_handle;
-    friend class scheduled_message;
 
     static constexpr std::string_view user_name = "user";
     static constexpr std::string_view system_name = "system";
@@ -480,11 +477,7 @@ private:
     /// True: there was one.
     bool drop_timer(turn& t, timer_key key) noexcept;
     // Scheduled messages; the list is under its lock.
-    void link(scheduled_message& what) noexcept;
-    static void unlink(scheduled_message& what) noexcept;
     /// False: it was sent, or is not ours any more: `what` is not touched.
-    bool unschedule(scheduled_message* what, timer_handle timer) noexcept;
-    void end_scheduled() noexcept;
     void unstash(const self& s, std::uint32_t count = all_of_stash) noexcept;
 
     [[nodiscard]] handled receive_terminated(turn& t, const self& s, const terminated& m) noexcept;
@@ -499,7 +492,7 @@ private:
     world_events* events_;
     std::string_view name_;
     supervisor_strategy guardian_strategy_;
-    timer_service* timers_;
+    scheduler* timers_;
     logger* log_;
     bool places_;
     const system_services* services_;
@@ -513,8 +506,6 @@ private:
     port::atomic<std::uint32_t> terminating_{0};
     port::atomic<std::uint32_t> tells_user_code_{0};  // see user_code_failed
     port::mutex guardians_;                           // children of guardians
-    port::mutex schedule_lock_;
-    scheduled_message* scheduled_ = nullptr;  // the latest first
 };
 
 }  // namespace tactus::inline v0

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include <tactus/actor/timer_service.hpp>
+#include <tactus/dispatch/timer_service.hpp>
 #include <tactus/actor/wait_awaiter.hpp>
 
 namespace tactus::inline v0 {

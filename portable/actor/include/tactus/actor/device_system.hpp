@@ -31,7 +31,6 @@
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/behavior.hpp>
-#include <tactus/actor/timer_service.hpp>
 #include <tactus/actor/toolbox.hpp>
 #include <tactus/dispatch/arena.hpp>
 #include <tactus/dispatch/dump.hpp>
@@ -198,24 +197,39 @@ private:
     parts* parts_;
 };
 
-/// A wheel with its memory.
+/// A scheduler with its memory.
 struct device_system::timing {
-    timing(const device_config& c, const clock& time, std::span<std::byte> node_bytes,
-           std::span<std::byte> overflow_bytes) noexcept
-        : nodes(node_bytes),
-          overflow(overflow_bytes),
-          wheel({.resolution = c.resolution,
-                 .start = time.now(),
-                 .timers_max = c.timers_max,
-                 .overflow_max = c.overflow_max,
-                 .nodes = &nodes,
-                 .overflow = &overflow}),
-          service(wheel, time) {}
+    struct memory {
+        std::span<std::byte> jobs;
+        std::span<std::byte> nodes;
+        std::span<std::byte> overflow;
+        memory_source* large = nullptr;
+    };
+    timing(const device_config& c, const toolbox& tools, const memory& m) noexcept
+        : jobs(m.jobs),
+          nodes(m.nodes),
+          overflow(m.overflow),
+          service({.time = tools.time,
+                   .config = config_of(c, *tools.time),
+                   .jobs = &jobs,
+                   .nodes = &nodes,
+                   .overflow = &overflow,
+                   .memory = m.large,
+                   .slot = tools.local}) {}
 
+    [[nodiscard]] static scheduler_config config_of(const device_config& c,
+                                                    const clock& time) noexcept {
+        scheduler_config made = scheduler_config::for_clock(time.kind());
+        made.resolution = c.resolution;
+        made.profile = scheduler_profile::custom;
+        made.custom = {c.timers_max, c.overflow_max, 1};
+        return made;
+    }
+
+    fixed_memory jobs;
     fixed_memory nodes;
     fixed_memory overflow;
-    small_timer_wheel wheel;
-    wheel_timers<small_timer_wheel> service;
+    scheduler service;
 };
 
 struct device_system::parts final : world_events {
@@ -268,8 +282,10 @@ constexpr std::size_t device_system::required_bytes(const device_config& c) noex
         .block(c.spare_bytes, 1);
     if (c.timers_max != 0)
         p.objects<timing>()
-            .block(small_timer_wheel::node_bytes(c.timers_max), fixed_memory::alignment)
-            .block(small_timer_wheel::overflow_bytes(c.overflow_max), fixed_memory::alignment);
+            .block(job_store::bytes(scheduler::cells_for(c.timers_max)),
+                   region_alignment(alignof(job)))
+            .block(scheduler_wheel::node_bytes(c.timers_max), fixed_memory::alignment)
+            .block(scheduler_wheel::overflow_bytes(c.overflow_max), fixed_memory::alignment);
     // Where the array begins may cost the rest of an alignment, and where the arena does.
     return p.bytes() + sizeof(parts) + alignof(parts) + memory_plan::granule;
 }
