@@ -18,8 +18,8 @@ namespace relay {
 inline constexpr std::uint32_t stations = 3;
 inline constexpr std::uint32_t readings = 100;
 inline constexpr std::uint64_t witness = 7330749473867935421U;
-/// The micro profile: eight actors, though three are there.
-inline constexpr tactus::device_config config{};
+/// Room for eight actors, though three are there, and for six timers, of which each has one.
+inline constexpr tactus::device_config config{.timers_max = 6, .overflow_max = 1};
 
 struct score {
     tactus::det_hasher order;

@@ -287,7 +287,7 @@ private:
         return o;
     }
 
-    static constexpr std::size_t heap_size = board::roomy ? 256 * 1024 : 4'096;
+    static constexpr std::size_t heap_size = board::roomy ? 256 * 1024 : 3'840;
     static constexpr std::size_t sizeof_places = kernel_slots * sizeof(tactus::slot);
     static constexpr std::size_t sizeof_letters = kernel_envelopes * sizeof(tactus::envelope);
     [[nodiscard]] static std::byte* heap() noexcept {

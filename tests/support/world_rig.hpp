@@ -12,8 +12,8 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_world.hpp>
-#include <tactus/scheduler/scheduler.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
+#include <tactus/scheduler/scheduler.hpp>
 #include <tactus/time/manual_clock.hpp>
 
 #include "kernel_rig.hpp"

@@ -38,8 +38,7 @@ std::expected<device_system, device_error> device_system::create(std::string_vie
         return std::unexpected(device_error{kind::no_clock});
     if (c.resolution <= duration::zero() || c.resolution > duration::from_s(1))
         return std::unexpected(device_error{kind::resolution_invalid});
-    if (c.actors_max == 0 || c.messages_max == 0 ||
-        c.timers_max > scheduler_capacity_max.timers ||
+    if (c.actors_max == 0 || c.messages_max == 0 || c.timers_max > scheduler_capacity_max.timers ||
         c.overflow_max > scheduler_capacity_max.overflow || c.overflow_max > c.timers_max)
         return std::unexpected(device_error{kind::capacity_invalid});
     const std::size_t needed = required_bytes(c);

@@ -203,6 +203,8 @@ TEST(measured_load, every_worker_has_a_ratio) {
 }
 // OH-2
 TEST(measured_load, without_a_clock_nobody_is_busy) {
+    if constexpr (!tactus_test::board::roomy)
+        return;  // no memory for what is measured
     kernel_rig timeless([](kernel_rig::options& o) { o.time = nullptr; });
     gauges ratio(metric::busy_ratio);
     ASSERT_TRUE(timeless->set_metrics_sink(&ratio));

@@ -73,8 +73,6 @@
 #include <tactus/base/saturating.hpp>
 #include <tactus/base/slab.hpp>
 #include <tactus/base/version.hpp>
-#include <tactus/config/settings.hpp>
-#include <tactus/config/system_options.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/arena.hpp>
 #include <tactus/dispatch/behaviour.hpp>
@@ -97,6 +95,7 @@
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/invoker.hpp>
 #include <tactus/dispatch/job_delivery.hpp>
+#include <tactus/dispatch/kernel_options.hpp>
 #include <tactus/dispatch/lab_driver.hpp>
 #include <tactus/dispatch/lane.hpp>
 #include <tactus/dispatch/lane_heap.hpp>
@@ -147,29 +146,7 @@
 #include <tactus/mailbox/system_message.hpp>
 #include <tactus/mailbox/system_queue.hpp>
 #include <tactus/mailbox/user_queue.hpp>
-#include <tactus/port/plain_edge.hpp>
 #include <tactus/port/port.hpp>
-#include <tactus/runtime/actor_system.hpp>
-#include <tactus/runtime/ask_error.hpp>
-#include <tactus/runtime/ask_future.hpp>
-#include <tactus/runtime/blocking_section.hpp>
-#include <tactus/runtime/blocking_wait.hpp>
-#include <tactus/runtime/calling_thread.hpp>
-#include <tactus/runtime/coordinated_shutdown.hpp>
-#include <tactus/runtime/dispatcher_threads.hpp>
-#include <tactus/runtime/dispatchers.hpp>
-#include <tactus/runtime/heap_memory.hpp>
-#include <tactus/runtime/host_toolbox.hpp>
-#include <tactus/runtime/housekeeper.hpp>
-#include <tactus/runtime/scheduler_log_file.hpp>
-#include <tactus/runtime/scheduler_memory.hpp>
-#include <tactus/runtime/shutdown_phases.hpp>
-#include <tactus/runtime/shutdown_task.hpp>
-#include <tactus/runtime/spdlog_sink.hpp>
-#include <tactus/runtime/steady_clock.hpp>
-#include <tactus/runtime/timer_memory.hpp>
-#include <tactus/runtime/virtual_memory.hpp>
-#include <tactus/runtime/work_stealing_pool.hpp>
 #include <tactus/scheduler/backpressure.hpp>
 #include <tactus/scheduler/backpressure_gauge.hpp>
 #include <tactus/scheduler/cancellable.hpp>
@@ -198,4 +175,32 @@
 #include <tactus/time/tick_source.hpp>
 #include <tactus/time/timer_error.hpp>
 #include <tactus/time/timer_wheel.hpp>
+
+#if __has_include(<tactus/runtime/steady_clock.hpp>)
+#include <tactus/runtime/actor_system.hpp>
+#include <tactus/runtime/ask_error.hpp>
+#include <tactus/runtime/ask_future.hpp>
+#include <tactus/runtime/blocking_section.hpp>
+#include <tactus/runtime/blocking_wait.hpp>
+#include <tactus/runtime/calling_thread.hpp>
+#include <tactus/runtime/coordinated_shutdown.hpp>
+#include <tactus/runtime/dispatcher_threads.hpp>
+#include <tactus/runtime/dispatchers.hpp>
+#include <tactus/runtime/heap_memory.hpp>
+#include <tactus/runtime/host_toolbox.hpp>
+#include <tactus/runtime/housekeeper.hpp>
+#include <tactus/runtime/scheduler_log_file.hpp>
+#include <tactus/runtime/scheduler_memory.hpp>
+#include <tactus/runtime/shutdown_phases.hpp>
+#include <tactus/runtime/shutdown_task.hpp>
+#include <tactus/runtime/spdlog_sink.hpp>
+#include <tactus/runtime/steady_clock.hpp>
+#include <tactus/runtime/timer_memory.hpp>
+#include <tactus/runtime/virtual_memory.hpp>
+#include <tactus/runtime/work_stealing_pool.hpp>
+#endif
+
+#if __has_include(<tactus/config/settings.hpp>)
+#include <tactus/config/settings.hpp>
+#include <tactus/config/system_options.hpp>
 #endif

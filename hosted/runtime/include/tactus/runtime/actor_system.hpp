@@ -264,6 +264,9 @@ public:
         terminate();
         return wait(limit);
     }
+    /// SC-1: messages and functions that are due later; see docs/scheduler.md. Within actors
+    /// context() has the same calls.
+    [[nodiscard]] tactus::scheduler& scheduler() noexcept { return *world_->timers(); }
     /// Ready when everything has ended, as wait() sees it; the same one each time. May outlive the
     /// system.
     [[nodiscard]] std::shared_future<void> when_terminated() const;

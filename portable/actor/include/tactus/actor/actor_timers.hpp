@@ -16,9 +16,9 @@
 #include <string_view>
 #include <utility>
 
-#include <tactus/dispatch/timer_service.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/timer_service.hpp>
 #include <tactus/mailbox/message_type.hpp>
 
 namespace tactus::inline v0 {

@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include <tactus/dispatch/timer_service.hpp>
 #include <tactus/actor/wait_awaiter.hpp>
+#include <tactus/dispatch/timer_service.hpp>
 
 namespace tactus::inline v0 {
 

@@ -20,9 +20,9 @@
 #include <tactus/dispatch/dispatcher.hpp>
 #include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/hub.hpp>
+#include <tactus/dispatch/kernel_options.hpp>
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/parcel.hpp>
-#include <tactus/dispatch/kernel_options.hpp>
 #include <tactus/dispatch/spawn_options.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>

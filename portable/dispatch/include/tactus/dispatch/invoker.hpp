@@ -50,7 +50,9 @@ private:
     /// another way. Apart, so that two looks decide for all others.
     [[nodiscard]] [[gnu::noinline]] static handled receive_specially(turn& t, envelope& e,
                                                                      bool& deferred) noexcept;
-    [[nodiscard]] static handled receive_guarded(turn& t, envelope& e, bool& deferred) noexcept;
+    /// Apart, so that others need no stack for its scope.
+    [[nodiscard]] [[gnu::noinline]] static handled receive_guarded(turn& t, envelope& e,
+                                                                   bool& deferred) noexcept;
     [[nodiscard]] static handled receive_chained(turn& t, envelope& e, bool& deferred) noexcept;
     /// Requires: has_span, and a tracer.
     static void trace(turn& t, envelope& e) noexcept;
