@@ -105,7 +105,7 @@ private:
     static constexpr std::size_t jobs_size =
         tactus::job_store::bytes(tactus::scheduler::cells_for(rig_timers_max));
     [[nodiscard]] static std::byte* job_bytes() noexcept {
-        alignas(tactus::job) alignas(16) static std::byte bytes[jobs_size];
+        alignas(tactus::detail::job) alignas(16) static std::byte bytes[jobs_size];
         return bytes;
     }
     [[nodiscard]] static std::byte* node_bytes() noexcept {

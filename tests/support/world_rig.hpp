@@ -103,7 +103,7 @@ private:
     }
     static constexpr std::size_t jobs_size =
         tactus::job_store::bytes(tactus::scheduler::cells_for(count));
-    alignas(tactus::job) std::byte job_bytes_[jobs_size];
+    alignas(tactus::detail::job) std::byte job_bytes_[jobs_size];
     alignas(16) std::byte node_bytes_[wheel::node_bytes(count)];
     alignas(16) std::byte overflow_bytes_[wheel::overflow_bytes(count)];
     tactus::fixed_memory jobs_{{job_bytes_, sizeof job_bytes_}};

@@ -63,7 +63,7 @@ device_system::timing* device_system::parts::make_timing(const device_config& c)
         return nullptr;
     const timing::memory m{
         .jobs = take(job_store::bytes(scheduler::cells_for(c.timers_max)),
-                     region_alignment(alignof(job))),
+                     region_alignment(alignof(detail::job))),
         .nodes = take(scheduler_wheel::node_bytes(c.timers_max), fixed_memory::alignment),
         .overflow = take(scheduler_wheel::overflow_bytes(c.overflow_max), fixed_memory::alignment),
         .large = &memory};

@@ -3,26 +3,20 @@
 // The lock's holder at work, and the ends of jobs (CN, K1 … K3).
 #include <tactus/scheduler/scheduler.hpp>
 
+#include "this_thread.hpp"
+
 #include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/worker.hpp>
 
 namespace tactus::inline v0 {
-namespace {
 
-struct identity {
-    char unused = 0;
-};
-const void* this_thread() noexcept {
-    return &port::thread_instance<identity>();
-}
-
-}  // namespace
-
-bool scheduler::changed(job& j, job_state from, job_state to) noexcept {
+using detail::job;
+using detail::job_kind;
+bool scheduler::changed(job& j, job_state from, job_state to, job_end why) noexcept {
     job_word seen(j.word.load(std::memory_order_relaxed));
     while (seen.state() == from) {
         job_word::stored bits = seen.bits();
-        if (j.word.compare_exchange_weak(bits, seen.with(to).bits(), job::state.release(),
+        if (j.word.compare_exchange_weak(bits, seen.with(to, why).bits(), job::state.release(),
                                          std::memory_order_relaxed))
             return true;
         seen = job_word(bits);
@@ -33,6 +27,7 @@ bool scheduler::changed(job& j, job_state from, job_state to) noexcept {
 // ---- the lock's holder
 
 bool scheduler::insert(job& j) noexcept {
+    give_back_overflow(j);
     const auto before = wheel_.next_deadline();
     const auto made = wheel_.insert(j.registered_at, j.due - j.registered_at, store_.index_of(j));
     if (!made) [[unlikely]]
@@ -43,6 +38,9 @@ bool scheduler::insert(job& j) noexcept {
     if (j.sequence == 0) {
         j.sequence = ++sequence_;
         ++counts_.registered;
+        if (j.is_periodic())
+            ++periodic_;
+        note(diagnostic_kind::schedule, j, scale_.floor(j.registered_at));
     }
     if (!j.is_active) {
         j.is_active = true;
@@ -55,6 +53,8 @@ void scheduler::deactivate(job& j) noexcept {
     if (j.is_active) {
         j.is_active = false;
         --active_;
+        if (j.is_periodic() && j.sequence != 0)
+            --periodic_;
     }
 }
 
@@ -70,25 +70,70 @@ void scheduler::apply(job& j) noexcept {
         const bool is_in = !is_closed_ && insert(j);
         if (is_in && changed(j, job_state::pending, job_state::scheduled)) [[likely]]
             return;
-        if (!is_in && changed(j, job_state::pending, job_state::cancelled) && !is_closed_)
-            ++counts_.dropped;  // no memory for it
+        if (!is_in && is_closed_) {
+            (void)changed(j, job_state::pending, job_state::cancelled, job_end::closed);
+        } else if (!is_in &&
+                   changed(j, job_state::pending, job_state::cancelled, job_end::dropped)) {
+            // No memory for it, or, of one that comes again, no place so far away.
+            ++counts_.dropped;
+            j.is_counted = true;
+            lost_ = {.kind = scheduler_warning_kind::dropped_low_priority,
+                     .job = id_of(j),
+                     .value = static_cast<std::int64_t>(j.priority)};
+            has_lost_ = true;
+            note(diagnostic_kind::drop, j, now_if_watched(), static_cast<std::int64_t>(j.priority));
+        }
         word = job_word(j.word.load(std::memory_order_relaxed));
     }
     // Ended, by who is here or has left it here.
+    give_back_overflow(j);
     if (j.holders.load(std::memory_order_relaxed) == 0) {
         store_.give(j);
         return;
     }
     (void)wheel_.cancel(j.timer);
-    deactivate(j);
     if (word.state() == job_state::cancelled && !j.is_counted) {
         j.is_counted = true;
         ++counts_.cancelled;
+        note(diagnostic_kind::cancel, j, now_if_watched());
     }
-    if (j.carries != nullptr)
-        doom(j);
-    else
+    end_scheduled(j);
+}
+
+void scheduler::end_scheduled(job& j) noexcept {
+    deactivate(j);
+    if (j.carries == nullptr) {
         end_alive(j);
+        return;
+    }
+    // A function that waits or runs is ended by who runs it, unless that is over just now.
+    if (j.kind == job_kind::function && j.holders.load(job::held.acquire()) != 1) {
+        if (j.holders.fetch_sub(1, job::held.acq_rel()) != 1)
+            return;
+        j.holders.store(1, std::memory_order_relaxed);  // nobody else refers to it
+    }
+    doom(j);
+}
+
+tick scheduler::now_if_watched() const noexcept {
+    return services_ != nullptr && services_->has(scheduler_services::watching)
+               ? scale_.floor(time_.now())
+               : 0;
+}
+
+void scheduler::note_watched(diagnostic_kind kind, const job* j, tick at,
+                             std::int64_t detail) noexcept {
+    noted_at_ = at > noted_at_ ? at : noted_at_;
+    diagnostic d{.kind = kind, .at = noted_at_, .detail = detail};
+    if (j != nullptr) {
+        d.mode = j->mode;
+        d.executor = j->executor;
+        d.job = id_of(*j);
+        d.scheduled_at = scale_.floor(j->registered_at);
+        d.deadline = scale_.ceil(j->due);
+    }
+    if (services_->note(d))
+        is_lossy_ = true;
 }
 
 void scheduler::end_alive(job& j) noexcept {
@@ -98,11 +143,20 @@ void scheduler::end_alive(job& j) noexcept {
         store_.give(j);
 }
 
-void scheduler::let_go() noexcept {
+tick scheduler::leave(bool wants_next) noexcept {
     bool nearer = false;
+    bool lossy = false;
+    bool has_lost = false;
+    scheduler_warning lost;
     job* doomed = nullptr;
+    tick next = 0;
     for (;;) {
         nearer = nearer || std::exchange(is_nearer_, false);
+        lossy = lossy || std::exchange(is_lossy_, false);
+        if (std::exchange(has_lost_, false)) [[unlikely]] {
+            has_lost = true;
+            lost = lost_;
+        }
         if (job* const more = std::exchange(doomed_, nullptr)) [[unlikely]] {
             job* last = more;
             while (last->next.read() != nullptr)
@@ -112,6 +166,9 @@ void scheduler::let_go() noexcept {
         }
         if (store_.wants_spares()) [[unlikely]]
             store_.refill();
+        // What others left is in it, or it does not let go.
+        if (wants_next)
+            next = wheel_.next_deadline().value_or(no_deadline);
         if (lock_.try_leave()) [[likely]]
             break;
         lock_.do_left([this](job& j) {
@@ -121,20 +178,25 @@ void scheduler::let_go() noexcept {
     }
     if (nearer)
         kernel_->deadline_added();
+    if (lossy && listener_ != nullptr) [[unlikely]]
+        services_->tell(*listener_, time_.now());
+    if (has_lost && listener_ != nullptr) [[unlikely]] {
+        lost.at = time_.now();
+        listener_->warned(lost);
+    }
     // Last doomed first, so oldest last: turned round.
     job* oldest = nullptr;
     while (doomed != nullptr) {
-        job* const next = doomed->next.read();
-        doomed->next.write(oldest);
-        oldest = doomed;
-        doomed = next;
+        job* const newer = std::exchange(doomed, doomed->next.read());
+        newer->next.write(oldest);
+        oldest = newer;
     }
     while (oldest != nullptr) {
-        job* const next = oldest->next.read();
-        drop_cargo(*oldest);
-        submit(*oldest);
-        oldest = next;
+        job* const j = std::exchange(oldest, oldest->next.read());
+        drop_cargo(*j);
+        submit(*j);
     }
+    return next;
 }
 
 // ---- anybody
@@ -157,7 +219,8 @@ void scheduler::drop_cargo(job& j) noexcept {
     free_room(j);
 }
 
-bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to) noexcept {
+bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to,
+                     job_end why) noexcept {
     if (generation == 0)
         return false;
     job& j = store_.at(index);
@@ -165,25 +228,30 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
     for (;;) {
         if (seen.generation() != generation)
             return false;
-        if (!seen.can_be_cancelled()) {
-            // Who is woken may be gone when this returns: not before it was woken.
-            if (seen.state() == job_state::executing && seen.is(job_word::wakes) &&
-                firing_thread_.load(std::memory_order_relaxed) != this_thread()) {
-                port::yield();
-                seen = job_word(j.word.load(job::state.acquire()));
-                continue;
-            }
-            return false;
+        const bool is_being_woken =
+            seen.state() == job_state::executing && seen.is(job_word::wakes);
+        const bool fires_here =
+            is_being_woken && firing_thread_.load(std::memory_order_relaxed) == this_thread();
+        // Who is woken may be gone when this returns: not before it was woken.
+        if (is_being_woken && !fires_here) {
+            port::yield();
+            seen = job_word(j.word.load(job::state.acquire()));
+            continue;
         }
+        // By what this thread fires: its turn is still to come, and then it finds that it is over.
+        const bool is_next = fires_here && waking_ != &j;
+        if (!seen.can_be_cancelled() && !is_next)
+            return false;
         job_word::stored bits = seen.bits();
-        if (j.word.compare_exchange_weak(bits, seen.with(to).bits(), job::state.acquire(),
+        if (j.word.compare_exchange_weak(bits, seen.with(to, why).bits(), job::state.acquire(),
                                          job::state.acquire()))
             break;
         seen = job_word(bits);
     }
     // K2: pending and executing jobs are ended by who has them.
     if (seen.state() == job_state::scheduled) {
-        drop_cargo(j);
+        if (!j.is_shared())
+            drop_cargo(j);
         submit(j);
     }
     return true;
@@ -196,117 +264,14 @@ std::optional<job_state> scheduler::state_of(const cancellable& which) const noe
         .outcome_of(which.generation_);
 }
 
-std::uint32_t scheduler::active_count() noexcept {
-    lock_.enter();
-    lock_.do_left([this](job& j) { apply(j); });
-    const std::uint32_t n = active_;
-    let_go();
-    return n;
-}
-
-std::uint32_t scheduler::cell_count() noexcept {
-    lock_.enter();
-    lock_.do_left([this](job& j) { apply(j); });
-    const std::uint32_t n = store_.used_count();
-    let_go();
-    return n;
-}
-
-scheduler::counts scheduler::counted() noexcept {
-    lock_.enter();
-    lock_.do_left([this](job& j) { apply(j); });
-    counts c = counts_;
-    let_go();
-    c.dropped += dropped_.load(std::memory_order_relaxed);
-    c.fired += fired_.load(std::memory_order_relaxed);
-    c.missed += missed_.load(std::memory_order_relaxed);
-    return c;
-}
-
-// ---- closing
-
-namespace {
-
-/// Merges two lists that are in the order of registration.
-job* merged(job* a, job* b) noexcept {
-    job* first = nullptr;
-    job* last = nullptr;
-    while (a != nullptr || b != nullptr) {
-        job*& from = b == nullptr || (a != nullptr && a->sequence < b->sequence) ? a : b;
-        job* const j = from;
-        from = j->next.read();
-        if (last == nullptr)
-            first = j;
-        else
-            last->next.write(j);
-        last = j;
-    }
-    if (last != nullptr)
-        last->next.write(nullptr);
-    return first;
-}
-
-/// Lists of 1, 2, 4, ... jobs, merged as digits carry.
-class sorter {
-public:
-    void add(job& j) noexcept {
-        j.next.write(nullptr);
-        job* list = &j;
-        unsigned digit = 0;
-        for (; runs_[digit] != nullptr; ++digit)
-            list = merged(std::exchange(runs_[digit], nullptr), list);
-        runs_[digit] = list;
-    }
-    [[nodiscard]] job* all() noexcept {
-        job* list = nullptr;
-        for (job*& run : runs_)
-            list = merged(run, list);
-        return list;
-    }
-
-private:
-    job* runs_[33] = {};
-};
-
-}  // namespace
-
-bool scheduler::close() noexcept {
-    lock_.enter();
-    lock_.do_left([this](job& j) { apply(j); });
-    const bool is_first = !is_closed_;
-    is_closed_ = true;
-    closed_.store(1, std::memory_order_relaxed);
-    sorter left;
-    for (std::uint32_t i = 0; is_first && i < store_.made_count(); ++i) {
-        job& j = store_.at(i);
-        // Who has a periodic job that is being run finds that it is not to go on.
-        if (changed(j, job_state::scheduled, job_state::cancelled))
-            left.add(j);
-        else if (j.mode != job_mode::one_shot && j.kind != job_kind::flight)
-            (void)changed(j, job_state::executing, job_state::cancelled);
-    }
-    job* oldest = left.all();
-    // let_go() ends those first that were doomed last.
-    job* newest = nullptr;
-    while (oldest != nullptr) {
-        job* const next = oldest->next.read();
-        (void)wheel_.cancel(oldest->timer);
-        deactivate(*oldest);
-        oldest->is_counted = true;
-        ++counts_.cancelled;
-        oldest->next.write(newest);
-        newest = oldest;
-        oldest = next;
-    }
-    if (newest != nullptr) {
-        job* last = newest;
-        while (last->next.read() != nullptr)
-            last = last->next.read();
-        last->next.write(doomed_);
-        doomed_ = newest;
-    }
-    let_go();
-    return is_first;
+std::optional<job_end> scheduler::end_of(const cancellable& which) const noexcept {
+    if (which.serial_ != serial_ || which.generation_ == 0)
+        return std::nullopt;
+    const job_word word(store_.at(which.index_).word.load(job::state.acquire()));
+    if (word.generation() != which.generation_ ||
+        (word.state() != job_state::completed && word.state() != job_state::cancelled))
+        return std::nullopt;
+    return word.end();
 }
 
 // ---- handles
@@ -341,6 +306,13 @@ bool cancellable::cancel() noexcept {
     const visited in(system_);
     is_cancelled_ = in.get() != nullptr && in.get()->cancel(*this);
     return is_cancelled_;
+}
+
+std::optional<job_end> cancellable::end() const noexcept {
+    if (generation_ == 0)
+        return std::nullopt;
+    const visited in(system_);
+    return in.get() != nullptr ? in.get()->end_of(*this) : std::nullopt;
 }
 
 std::optional<job_state> cancellable::state() const noexcept {

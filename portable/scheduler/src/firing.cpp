@@ -4,18 +4,21 @@
 // time (SC-10, SC-20 … SC-26, BT).
 #include <tactus/scheduler/scheduler.hpp>
 
+#include "this_thread.hpp"
+
 #include <tactus/dispatch/job_delivery.hpp>
+#include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/turn.hpp>
 
-namespace tactus::inline v0 {
-namespace {
+#include <algorithm>
+#include <limits>
 
-struct identity {
-    char unused = 0;
-};
-const void* this_thread() noexcept {
-    return &port::thread_instance<identity>();
-}
+namespace tactus::inline v0 {
+
+using detail::job;
+using detail::job_kind;
+using detail::job_task;
+namespace {
 
 /// What a scope holds, where there is no task-local slot.
 constexpr char batch_tag = 0;
@@ -24,37 +27,80 @@ constexpr char batch_tag = 0;
 
 instant scheduler::next_deadline() noexcept {
     lock_.enter();
-    const auto next = wheel_.next_deadline();
-    let_go();
-    return next ? scale_.begin_of(*next) : instant::never();
+    tick next = leave(true);
+    if (next == no_deadline)
+        return instant::never();
+    // What is due is about to be taken by who fires: there is nothing to do for others in this
+    // tick.
+    if (firing_.load(std::memory_order_relaxed) != nobody) {
+        const tick after = scale_.floor(time_.now()) + 1;
+        next = next < after ? after : next;
+    }
+    return scale_.begin_of(next);
+}
+
+bool scheduler::begin_firing() noexcept {
+    std::uint32_t seen = nobody;
+    while (!firing_.compare_exchange_weak(seen, seen == nobody ? somebody : again,
+                                          fired_before.acquire(), std::memory_order_relaxed)) {
+    }
+    if (seen != nobody)
+        return false;
+    firing_thread_.store(this_thread(), std::memory_order_relaxed);
+    return true;
+}
+
+bool scheduler::end_firing() noexcept {
+    firing_thread_.store(nullptr, std::memory_order_relaxed);
+    std::uint32_t seen = somebody;
+    if (firing_.compare_exchange_strong(seen, nobody, fired_before.release(),
+                                        std::memory_order_relaxed))
+        return true;
+    firing_.store(somebody, std::memory_order_relaxed);
+    firing_thread_.store(this_thread(), std::memory_order_relaxed);
+    return false;
 }
 
 void scheduler::run_due(instant now) noexcept {
-    clear_due();
-    // Somebody else does; it comes back to the wheel when it is done.
-    if (firing_.exchange(1, std::memory_order_relaxed) != 0)
+    if (!begin_firing())
         return;
-    firing_thread_.store(this_thread(), std::memory_order_relaxed);
-    job* due = take_due(now);
-    while (due != nullptr) {
-        job* const next = due->next.read();  // once it is fired it may be anybody's
-        fire(*due);
-        due = next;
-    }
-    firing_thread_.store(nullptr, std::memory_order_relaxed);
-    firing_.store(0, std::memory_order_relaxed);
+    do {
+        clear_due();
+        bool is_first = true;
+        do {
+            job* due = take_due(now, is_first);
+            is_first = false;
+            while (due != nullptr) {
+                job* const j = std::exchange(due, due->next.read());
+                fire(*j);  // from here on it may be anybody's
+            }
+        } while (more_due_);
+        now = time_.now();  // of the next turn, if there is one
+    } while (!end_firing());
 }
 
-job* scheduler::take_due(instant now) noexcept {
+job* scheduler::take_due(instant now, bool is_first) noexcept {
+    const tick at = scale_.floor(now);
+    const bool engaged = is_first && services_ != nullptr &&
+                         services_->has(scheduler_services::gauging) && services_->engaged(at);
     job* first = nullptr;
     job* last = nullptr;
+    owed_warnings owed;
     lock_.enter();
     lock_.do_left([this](job& j) { apply(j); });
-    const tick at = scale_.floor(now);
+    fold_counts();
+    const tick next = wheel_.next_deadline().value_or(at + 1);
+    const std::uint64_t late = next < at ? at - next : 0;
+    if (is_first && (next <= at || engaged || pressure_.state() != backpressure_state::normal))
+        observe(at, late, engaged, owed);
+    // SC-32: so many ticks at once, counted from what is due: over an empty stretch it jumps.
+    const tick chunk = pressure_.chunk_ticks();
+    more_due_ = late >= chunk;
+    const instant until = more_due_ ? scale_.begin_of(next + chunk - 1) : now;
     // Time that went back is the clock's fault; the next look has a later one.
-    (void)wheel_.advance(now, [&](const expired_timer& t) {
+    (void)wheel_.advance(until, [&](const expired_timer& t) {
         job& j = store_.at(static_cast<std::uint32_t>(t.payload));
-        if (!came_due(j, at))
+        if (!came_due(j, now))
             return;
         j.next.write(nullptr);
         if (last == nullptr)
@@ -63,34 +109,66 @@ job* scheduler::take_due(instant now) noexcept {
             last->next.write(&j);
         last = &j;
     });
+    if (last != nullptr)
+        last_.note(batch_of(*last, last->missed));
     let_go();
+    if (!owed.empty()) [[unlikely]]
+        tell(owed);
     return first;
 }
 
-bool scheduler::came_due(job& j, tick now) noexcept {
+bool scheduler::came_due(job& j, instant now) noexcept {
     // Cancelled: who did so is about to take it out.
     if (!changed(j, job_state::scheduled, job_state::executing))
         return false;
+    if (services_ != nullptr) {
+        const auto late = static_cast<std::uint64_t>(now > j.due ? (now - j.due).ns() : 0);
+        ++services_->lateness.counts[duration_buckets::of(late)];
+        services_->lateness.total_us += late / 1'000;
+    }
+    const tick at = scale_.floor(now);
     if (!j.is_periodic()) {
         deactivate(j);  // BP-2: released when it fires
+        note(diagnostic_kind::fire, j, at, 1);
+        j.goes_alone = j.kind == job_kind::message && cells_are_scarce();
         return true;
     }
-    j.fired_at = now;
+    j.fired_at = at;
     j.missed = 0;
     if (j.mode == job_mode::fixed_rate) {
-        const std::int64_t late = (scale_.begin_of(now) - j.due).ns();
-        j.missed = static_cast<std::uint32_t>(late / j.period.ns());
+        // A deadline within this tick counts as reached when it was registered late.
+        const std::int64_t late = (scale_.begin_of(at) - j.due).ns();
+        constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+        j.missed = late <= 0 ? 0 : static_cast<std::uint32_t>(std::min(late / j.period.ns(), most));
     }
-    if (j.kind == job_kind::message)
-        j.flight = store_.take();
+    if (services_ != nullptr && services_->has(scheduler_services::watching)) [[unlikely]]
+        note_fire(j, at);
+    if (j.kind == job_kind::message) {
+        j.goes_alone = cells_are_scarce();
+        j.flight = j.goes_alone ? nullptr : store_.take();
+    }
     return true;
+}
+
+// Where there is a quota, cells of messages on their way must not keep timers from being registered
+// (BP-2).
+bool scheduler::cells_are_scarce() noexcept {
+    return quota_ != scheduler_capacity::unlimited &&
+           store_.free_count() <= quota_ - std::min(active_, quota_);
+}
+
+void scheduler::note_fire(const job& j, tick at) noexcept {
+    if (!j.each && j.missed > j.backlog_limit)
+        return;  // it is ended instead (SC-22)
+    const std::uint32_t times = j.each ? j.missed + 1 : 1;
+    for (std::uint32_t i = 0; i < times; ++i)
+        note_watched(diagnostic_kind::fire, &j, at, j.each ? 1 : std::int64_t{j.missed} + 1);
 }
 
 void scheduler::fire(job& j) noexcept {
     switch (j.kind) {
     case job_kind::wake:
-        static_cast<waker*>(j.cargo)->wake();
-        finish(j, job_state::completed);
+        fire_wake(j, job_end::as_asked);
         break;
     case job_kind::note: {
         const job_word word(j.word.load(std::memory_order_relaxed));
@@ -115,15 +193,28 @@ void scheduler::fire(job& j) noexcept {
     }
 }
 
-void scheduler::finish(job& j, job_state to) noexcept {
-    (void)changed(j, job_state::executing, to);
-    drop_cargo(j);
+void scheduler::fire_wake(job& j, job_end why) noexcept {
+    // Cancelled by one that was woken before it.
+    if (job_word(j.word.load(std::memory_order_relaxed)).state() == job_state::executing) {
+        waking_ = &j;
+        static_cast<waker*>(j.cargo)->wake();
+        waking_ = nullptr;
+    }
+    finish(j, job_state::completed, why);
+}
+
+void scheduler::finish(job& j, job_state to, job_end why) noexcept {
+    (void)changed(j, job_state::executing, to, why);
+    if (!j.is_shared())
+        drop_cargo(j);
     submit(j);
 }
 
 void scheduler::release_hold(job& j) noexcept {
-    if (j.holders.fetch_sub(1, job::held.acq_rel()) == 1)
-        submit(j);
+    if (j.holders.fetch_sub(1, job::held.acq_rel()) != 1)
+        return;
+    drop_cargo(j);
+    submit(j);
 }
 
 // SC-20 … SC-22.
@@ -132,11 +223,13 @@ bool scheduler::keeps_up(job& j) noexcept {
         return true;
     missed_.fetch_add(j.missed, std::memory_order_relaxed);
     if (j.missed > j.backlog_limit) {
-        warn(scheduler_warning_kind::backlog_exceeded, j, j.missed, j.backlog_limit);
+        warn(scheduler_warning_kind::backlog_exceeded, batch_of(j, j.missed), j.missed,
+             j.backlog_limit);
         return false;
     }
     if (j.missed > j.burst_threshold)
-        warn(scheduler_warning_kind::burst_fire, j, j.missed, j.burst_threshold);
+        warn(scheduler_warning_kind::burst_fire, batch_of(j, j.missed), j.missed,
+             j.burst_threshold);
     return true;
 }
 
@@ -144,13 +237,15 @@ bool scheduler::keeps_up(job& j) noexcept {
 
 void scheduler::fire_message(job& j) noexcept {
     fired_.fetch_add(1, std::memory_order_relaxed);
-    if (j.to.system_number() == kernel_->system_number()) {
+    if (!j.goes_alone && j.to.system_number() == kernel_->system_number()) {
         // Its end is release().
         const job_delivery delivers(id_of(j));
         (void)kernel_->send_guarded(j.to, j.cargo, *j.carries->message, *this, j.sender);
         return;
     }
-    // Of another system, which may live longer than this: it gets a message of its own.
+    // Of another system, which may live longer than this: it gets a message of its own. So does who
+    // gets more than there are cells for.
+    const job_delivery delivers(id_of(j));
     j.carries->tell(j.cargo, j.to, j.sender);
     finish(j, job_state::completed);
 }
@@ -158,14 +253,16 @@ void scheduler::fire_message(job& j) noexcept {
 void scheduler::fire_copies(job& j) noexcept {
     job* flight = std::exchange(j.flight, nullptr);
     const bool is_over = !keeps_up(j);
-    const bool is_foreign = j.to.system_number() != kernel_->system_number();
-    if (is_over || (!is_foreign && !kernel_->is_alive(j.to))) {
+    if (is_over || !is_alive(j.to)) {
         if (flight != nullptr) {
             flight->holders.store(0, std::memory_order_relaxed);
             submit(*flight);  // nothing holds it
         }
         // SC-11, SC-22
-        finish(j, is_over ? job_state::cancelled : job_state::completed);
+        if (is_over)
+            finish(j, job_state::cancelled, job_end::backlog_exceeded);
+        else
+            finish(j, job_state::completed, job_end::receiver_terminated);
         return;
     }
     const std::uint32_t copies = j.each ? j.missed + 1 : 1;
@@ -175,7 +272,11 @@ void scheduler::fire_copies(job& j) noexcept {
     for (std::uint32_t i = 0; i < copies; ++i) {
         if (i != 0)
             flight = take_flight();
-        const bool is_sent = flight != nullptr && send_copy(j, flight, missed);
+        if (flight == nullptr) {
+            send_alone(j);
+            continue;
+        }
+        const bool is_sent = send_copy(j, flight, missed);
         if (is_sent && is_passed_on)
             return;  // it may be over already
         flight = nullptr;
@@ -185,9 +286,28 @@ void scheduler::fire_copies(job& j) noexcept {
 
 job* scheduler::take_flight() noexcept {
     lock_.enter();
-    job* const flight = store_.take();
+    job* const flight = cells_are_scarce() ? nullptr : store_.take();
     let_go();
     return flight;
+}
+
+// An ordinary message: it is not withdrawn by a cancel any more, and says nothing of its batch.
+void scheduler::send_alone(const job& j) noexcept {
+    const job_delivery delivers(id_of(j));
+    if (j.carries->tell_copy(j.cargo, j.to, j.sender)) {
+        fired_.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    warn(scheduler_warning_kind::handler_failed, batch_of(j, j.missed), 0, 0,
+         "a copy of the message threw");
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool scheduler::is_alive(mailbox_index who) noexcept {
+    if (who.system_number() == kernel_->system_number())
+        return kernel_->is_alive(who);
+    const system_table::visit in(who.system_number());
+    return in.system() != nullptr && in.system()->is_alive(who);
 }
 
 bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
@@ -202,14 +322,15 @@ bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
     f.timer = {};
     f.holders.store(1, std::memory_order_relaxed);
     const job_word word = job_word(f.word.load(std::memory_order_relaxed)).next_use(0);
-    f.word.store(word.with(job_state::executing).bits(), std::memory_order_relaxed);
+    f.word.store(word.with(job_state::executing).bits(), job::state.release());
     if (!give_cargo_room(f, *j.carries)) {
         dropped_.fetch_add(1, std::memory_order_relaxed);
         finish(f, job_state::completed);
         return false;
     }
     if (!j.carries->copy(f.cargo, j.cargo)) {
-        warn(scheduler_warning_kind::handler_failed, j, 0, 0, "a copy of the message threw");
+        warn(scheduler_warning_kind::handler_failed, batch_of(j, missed), 0, 0,
+             "a copy of the message threw");
         dropped_.fetch_add(1, std::memory_order_relaxed);
         free_room(f);
         finish(f, job_state::completed);
@@ -255,7 +376,7 @@ void scheduler::rearm_or_end(job& j) noexcept {
         j.due = now + j.period;
     j.registered_at = now < j.due ? now : j.due;
     // CN-6
-    if (!changed(j, job_state::executing, job_state::pending))
+    if (!changed(j, job_state::executing, job_state::pending) && !j.is_shared())
         drop_cargo(j);
     submit(j);
 }
@@ -274,7 +395,7 @@ job_task& task_of(job& j) noexcept {
 
 void scheduler::fire_function(job& j) noexcept {
     if (j.is_periodic() && !keeps_up(j)) {
-        finish(j, job_state::cancelled);
+        finish(j, job_state::cancelled, job_end::backlog_exceeded);
         return;
     }
     const bool is_passed_on = !j.is_periodic() || j.waits_for_its_run();
@@ -287,7 +408,7 @@ void scheduler::fire_function(job& j) noexcept {
         job_task& task = task_of(j);
         if (on == nullptr || !on->execute(task)) {
             // C-SCH-35: told, and the scheduler goes on.
-            warn(scheduler_warning_kind::handler_failed, j, 0, 0,
+            warn(scheduler_warning_kind::handler_failed, batch_of(j, j.missed), 0, 0,
                  "its dispatcher takes no functions any more");
             task.dropped();
         }
@@ -326,12 +447,13 @@ void scheduler::run_function(job& j) noexcept {
                 continue;
             // SC-12
             j.failed = true;
-            warn(scheduler_warning_kind::handler_failed, j, 0, 0, result.why().what);
+            warn(scheduler_warning_kind::handler_failed, batch, 0, 0, result.why().what);
             const job_word word(j.word.load(std::memory_order_relaxed));
             if (j.is_periodic() && !j.waits_for_its_run())
-                (void)stop(store_.index_of(j), word.generation(), job_state::completed);
+                (void)stop(store_.index_of(j), word.generation(), job_state::completed,
+                           job_end::failed);
             else
-                (void)changed(j, job_state::executing, job_state::completed);
+                (void)changed(j, job_state::executing, job_state::completed, job_end::failed);
         }
         const std::uint32_t owed = j.owed.fetch_sub(runs, job::owing.release()) - runs;
         if (owed == 0)
@@ -395,25 +517,25 @@ std::optional<execution_batch> scheduler::current_batch(const turn* t) const noe
 
 // ---- telling
 
-void scheduler::warn(scheduler_warning_kind kind, const job& j, std::int64_t value,
+void scheduler::warn(scheduler_warning_kind kind, const execution_batch& of, std::int64_t value,
                      std::int64_t limit, const char* text) noexcept {
     if (listener_ == nullptr)
         return;
-    scheduler_warning w;
-    w.kind = kind;
-    w.job = id_of(j);
-    w.value = value;
-    w.limit = limit;
-    w.text = text;
-    w.batch = batch_of(j, j.missed);
-    w.at = time_.now();
-    listener_->warned(w);
+    listener_->warned({.kind = kind,
+                       .job = of.job,
+                       .value = value,
+                       .limit = limit,
+                       .text = text,
+                       .batch = of,
+                       .at = time_.now()});
 }
 
 scheduler_capabilities scheduler::capabilities() const noexcept {
     return {.max_frequency_hz = 1e9 / static_cast<double>(scale_.resolution().ns()),
             .min_delay_ticks = 1,
-            .tick_resolution = scale_.resolution()};
+            .tick_resolution = scale_.resolution(),
+            .fixed_rate = fixed_rate_,
+            .fixed_delay = fixed_delay_};
 }
 
 }  // namespace tactus::inline v0

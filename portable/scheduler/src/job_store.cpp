@@ -5,11 +5,20 @@
 
 namespace tactus::inline v0 {
 
+using detail::job;
+
 const char* name_of(job_state state) noexcept {
     static constexpr const char* names[job_state_count] = {"pending", "scheduled", "executing",
                                                            "completed", "cancelled"};
     const auto i = static_cast<std::size_t>(state);
     return i < job_state_count ? names[i] : "unknown";
+}
+
+const char* name_of(job_end why) noexcept {
+    static constexpr const char* names[job_end_count] = {
+        "as_asked", "receiver_terminated", "failed", "backlog_exceeded", "dropped", "closed"};
+    const auto i = static_cast<std::size_t>(why);
+    return i < job_end_count ? names[i] : "unknown";
 }
 
 job_store::job_store(const options& o, scheduler& home) noexcept

@@ -6,6 +6,10 @@
 #include <cstring>
 
 namespace tactus::inline v0 {
+
+using detail::job;
+using detail::job_kind;
+using detail::job_task;
 namespace {
 
 /// Handles of two schedulers tell apart.
@@ -56,11 +60,28 @@ scheduler::scheduler(const scheduler_options& o) noexcept
       memory_(o.memory),
       slot_(o.slot),
       listener_(o.listener),
+      services_(o.services),
+      shutdown_timeout_(o.config.shutdown_timeout),
       serial_(next_serial()),
       quota_(capacity_of(o.config).timers),
+      timers_limit_(quota_ == scheduler_capacity::unlimited && o.timers_max > spares
+                        ? o.timers_max - spares
+                        : timers_of(o)),
+      overflow_limit_(capacity_of(o.config).overflow),
       zero_delay_(o.config.zero_delay),
+      fixed_rate_(o.fixed_rate),
+      fixed_delay_(o.fixed_delay),
       wheel_(wheel_of(o)),
-      store_({.memory = o.jobs, .capacity = cells_for(timers_of(o)), .spares = spares}, *this) {
+      // Where there is a quota, who finds the lock taken waits for it.
+      store_({.memory = o.jobs,
+              .capacity = cells_for(timers_of(o)),
+              .spares = quota_ == scheduler_capacity::unlimited ? spares : 0},
+             *this),
+      pressure_(o.config, scale_.floor(o.time->now())),
+      observed_at_(scale_.floor(o.time->now())),
+      driver_{.name = "none",
+              .kind = name_of(runner_mode_of(o.config.clock)),
+              .resolution = o.config.resolution} {
     TACTUS_CHECK(1, validate(o.config).has_value());
 }
 
@@ -87,6 +108,9 @@ std::optional<scheduler_error> scheduler::fault_of(const job_request& r) const n
         return fault;
     if (r.mode == job_mode::one_shot)
         return std::nullopt;
+    if (r.mode == job_mode::fixed_rate ? !fixed_rate_ : !fixed_delay_)  // SC-14
+        return scheduler_error{.code = scheduler_errc::unsupported_mode,
+                               .value = static_cast<int>(r.mode)};
     if (const auto fault = fault_of(r.period, "period"))
         return fault;
     const auto invalid = [](const char* field, std::int64_t value, std::int64_t limit) {
@@ -103,16 +127,6 @@ std::optional<scheduler_error> scheduler::fault_of(const job_request& r) const n
         if (r.burst_threshold > r.backlog_limit)
             return invalid("burst_threshold", r.burst_threshold, r.backlog_limit);
     }
-    return std::nullopt;
-}
-
-std::optional<scheduler_error> scheduler::admit(timer_priority priority) noexcept {
-    (void)priority;
-    if (is_closed_)
-        return scheduler_error{.code = scheduler_errc::closed};
-    if (active_ >= quota_)
-        return scheduler_error{
-            .code = scheduler_errc::quota_exceeded, .value = active_, .limit = quota_};
     return std::nullopt;
 }
 
@@ -177,6 +191,7 @@ void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) n
     j.priority = r.priority;
     j.was_handled = false;
     j.failed = false;
+    j.has_overflow = false;
     j.is_active = false;
     j.is_counted = false;
     j.timer = {};
@@ -191,6 +206,7 @@ void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) n
     j.burst_threshold = r.burst_threshold;
     j.each = r.each;
     j.after_sent.write(r.after_sent);
+    j.metadata = r.metadata;
 }
 
 // ---- the way in
@@ -208,32 +224,46 @@ scheduler_error no_room(std::uint32_t used, std::uint32_t capacity) noexcept {
 
 }  // namespace
 
+scheduler_error scheduler::no_cell(bool takes_overflow, owed_warnings& owed) noexcept {
+    if (takes_overflow)
+        --overflow_reserved_;
+    const scheduler_error why = no_room(store_.used_count(), store_.capacity());
+    ++rejected_[static_cast<std::size_t>(why.code)];
+    owe_capacity(why, owed);
+    return why;
+}
+
 scheduler::place scheduler::begin_registering(const job_request& r, job_kind kind,
                                               const detail::cargo_type& type) noexcept {
     place p;
     if (const auto fault = fault_of(r))
         return {.why = *fault};
     const instant now = time_.now();
+    look(now);
     bool inside = false;
+    bool takes_overflow = false;
+    owed_warnings owed;
     p.cell = take_cell(inside);
     if (inside) {
-        if (const auto refused = admit(r.priority))
+        if (const auto refused = admit(r, now, takes_overflow, owed))
             p.why = *refused;
         else if (p.cell = store_.take(); p.cell == nullptr)
-            p.why = no_room(store_.used_count(), store_.capacity());
-        if (p.cell != nullptr)
+            p.why = no_cell(takes_overflow, owed);
+        else
             ++active_;  // reserved
         const bool is_reserved = p.cell != nullptr;
         let_go();
+        tell(owed);
         if (!is_reserved)
             return p;
     }
     job& j = *p.cell;
     fill(j, r, kind, now);
     j.is_active = inside;
+    j.has_overflow = takes_overflow;
     j.word.store(
         job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind)).bits(),
-        std::memory_order_relaxed);
+        job::state.release());
     if (!give_cargo_room(j, type)) {
         p.why = no_room(type.size, job::inside_size);
         p.cell = nullptr;
@@ -247,7 +277,7 @@ void scheduler::abandon(job& j) noexcept {
         free_room(j);
     j.is_counted = true;
     j.word.store(job_word(j.word.load(std::memory_order_relaxed)).with(job_state::completed).bits(),
-                 std::memory_order_relaxed);
+                 job::state.release());
     submit(j);
 }
 
@@ -265,22 +295,27 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
             return std::unexpected(*fault);
     }
     const instant now = time_.now();
+    look(now);
     bool inside = false;
+    bool takes_overflow = false;
+    owed_warnings owed;
     job* cell = take_cell(inside);
     if (inside) {
-        if (const auto refused = admit(r.priority)) [[unlikely]] {
-            let_go();
-            return std::unexpected(*refused);
+        auto refused = admit(r, now, takes_overflow, owed);
+        if (!refused) [[likely]] {
+            cell = store_.take();
+            if (cell == nullptr) [[unlikely]]
+                refused = no_cell(takes_overflow, owed);
         }
-        cell = store_.take();
-        if (cell == nullptr) [[unlikely]] {
-            const auto why = no_room(store_.used_count(), store_.capacity());
+        if (refused) [[unlikely]] {
             let_go();
-            return std::unexpected(why);
+            tell(owed);
+            return std::unexpected(*refused);
         }
     }
     job& j = *cell;
     fill(j, r, kind, now);
+    j.has_overflow = takes_overflow;
     const job_word word =
         job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind));
     if (kind == job_kind::wake) {
@@ -289,11 +324,13 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
         j.own_block = false;
     } else if (kind != job_kind::note) {
         if (!give_cargo_room(j, type)) [[unlikely]] {
-            j.word.store(word.with(job_state::completed).bits(), std::memory_order_relaxed);
+            j.word.store(word.with(job_state::completed).bits(), job::state.release());
             j.is_counted = true;
             if (inside) {
+                give_back_overflow(j);
                 store_.give(j);
                 let_go();
+                tell(owed);
             } else {
                 submit(j);
             }
@@ -303,24 +340,29 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
     }
     const cancellable handle(kernel_->system_number(), serial_, store_.index_of(j),
                              word.generation());
+    // For who has a handle of its last use: what that did is seen by who finds it over.
+    j.word.store(word.with(inside ? job_state::scheduled : job_state::pending).bits(),
+                 job::state.release());
     if (!inside) {
-        j.word.store(word.bits(), std::memory_order_relaxed);
         submit(j);
         return handle;
     }
     if (!insert(j)) [[unlikely]] {
         if (j.carries != nullptr)
             free_room(j);
-        j.word.store(word.with(job_state::completed).bits(), std::memory_order_relaxed);
+        j.word.store(word.with(job_state::completed).bits(), job::state.release());
         store_.give(j);
         const auto why = no_room(static_cast<std::uint32_t>(wheel_.size()),
                                  static_cast<std::uint32_t>(wheel_.capacity()));
+        ++rejected_[static_cast<std::size_t>(why.code)];
+        owe_capacity(why, owed);
         let_go();
+        tell(owed);
         return std::unexpected(why);
     }
-    // Relaxed: nobody has the handle yet.
-    j.word.store(word.with(job_state::scheduled).bits(), std::memory_order_relaxed);
     let_go();
+    if (!owed.empty()) [[unlikely]]
+        tell(owed);
     return handle;
 }
 

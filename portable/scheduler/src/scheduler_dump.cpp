@@ -101,10 +101,12 @@ void scheduler_dump::begin_text(const scheduler_snapshot& of) noexcept {
 }
 
 void scheduler_dump::text(const job_view& j) noexcept {
-    line(to_)
-        .add("job ", j.id, " ", name_of(j.mode), ", backlog ", j.backlog)
+    line l(to_);
+    l.add("job ", j.id, " ", name_of(j.mode), ", backlog ", j.backlog)
         .add_or(", last fire ", j.last_fire, "none")
         .add_or(", next ", j.next, "none");
+    if (j.metadata != 0)
+        l.add(", metadata ", j.metadata);
 }
 
 void scheduler_dump::begin_json(const scheduler_snapshot& of) noexcept {
@@ -156,6 +158,8 @@ void scheduler_dump::json(const job_view& j) noexcept {
     json_.key("backlog").value(j.backlog);
     put(json_, "last_fire", j.last_fire);
     put(json_, "next", j.next);
+    if (j.metadata != 0)
+        json_.key("metadata").value(j.metadata);
     json_.end_object();
 }
 

@@ -284,9 +284,26 @@ inline void basic_timer_wheel<Index>::place_in_slot(Index index, tick deadline) 
 template <class Index>
 void basic_timer_wheel<Index>::set_position(tick position) noexcept {
     position_ = position;
-    const tick to_end_of_turn = ~position & (wheel_span - 1);
-    horizon_ = position + std::min(max_wheel_ticks_, to_end_of_turn);
+    horizon_ = horizon_from(position);
     room_ = saturating_sub(horizon_, now_);
+}
+
+template <class Index>
+tick basic_timer_wheel<Index>::horizon_from(tick position) const noexcept {
+    const tick to_end_of_turn = ~position & (wheel_span - 1);
+    return position + std::min(max_wheel_ticks_, to_end_of_turn);
+}
+
+template <class Index>
+bool basic_timer_wheel<Index>::would_overflow(instant now, duration delay) const noexcept {
+    const auto deadline = deadline_tick(now, delay);
+    if (!deadline)
+        return false;
+    // With nothing pending, time passes at once: see pass_idle_time.
+    const tick today = scale_.floor(now);
+    if (size() == 0 && !advancing_ && today > now_)
+        return *deadline > horizon_from(today);
+    return goes_to_overflow(*deadline);
 }
 
 template <class Index>

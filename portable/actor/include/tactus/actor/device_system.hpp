@@ -283,7 +283,7 @@ constexpr std::size_t device_system::required_bytes(const device_config& c) noex
     if (c.timers_max != 0)
         p.objects<timing>()
             .block(job_store::bytes(scheduler::cells_for(c.timers_max)),
-                   region_alignment(alignof(job)))
+                   region_alignment(alignof(detail::job)))
             .block(scheduler_wheel::node_bytes(c.timers_max), fixed_memory::alignment)
             .block(scheduler_wheel::overflow_bytes(c.overflow_max), fixed_memory::alignment);
     // Where the array begins may cost the rest of an alignment, and where the arena does.

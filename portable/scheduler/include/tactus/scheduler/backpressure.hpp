@@ -151,6 +151,10 @@ public:
         std::expected<void, scheduler_error> result;
         pressure_warnings warnings;
     };
+    /// True: admit() would say yes, and nothing else would change.
+    [[nodiscard]] bool admits_at_once(std::uint32_t active) const noexcept {
+        return state_ == backpressure_state::normal && active < options_.quota && !quota_told_;
+    }
     /// May a timer be registered? quota_reached is told once, until a request is admitted again.
     [[nodiscard]] admission admit(const request& wanted) noexcept;
 

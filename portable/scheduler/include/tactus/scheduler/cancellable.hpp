@@ -3,7 +3,7 @@
 // Cancellable: what a job is cancelled by, and asked with (CN-1, CN-7). A value: copies name the
 // same job, a stale one cancels nothing, and it may be kept longer than its system.
 //
-// What became of a job is known for as long as its cell remembers: on the host the last 27 uses of
+// What became of a job is known for as long as its cell remembers: on the host the last 24 uses of
 // the cell, on devices the current one. The handle that cancelled it remembers for ever.
 //
 // Thread safety: as a value.
@@ -35,6 +35,8 @@ public:
     [[nodiscard]] bool is_completed() const noexcept { return state() == job_state::completed; }
     /// Nothing: too long ago, or its system has ended.
     [[nodiscard]] std::optional<job_state> state() const noexcept;
+    /// Why it has ended; nothing while it has not, or when its cell went to another job.
+    [[nodiscard]] std::optional<job_end> end() const noexcept;
     [[nodiscard]] job_id id() const noexcept { return job_id_of(index_, generation_); }
     /// It names a job.
     explicit operator bool() const noexcept { return generation_ != 0; }

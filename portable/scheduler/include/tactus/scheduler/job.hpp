@@ -9,7 +9,8 @@
 // Who may touch it
 //   word      anybody; it says who has the right to the rest
 //   holders   who brings it to 0 gives the cell back: the job itself while it goes on, each flight
-//             and each task under way
+//             and each task under way. What a function carries is ended by the last of them, since
+//             it may wait or run while its job is armed again, or cancelled
 //   next      whoever has it in a list: a note of the command lock, due, doomed or free
 //   the rest  the command lock's holder while pending or scheduled; who made it executing until it
 //             is armed again
@@ -33,9 +34,10 @@
 namespace tactus::inline v0 {
 
 class scheduler;
-struct job;
 
 namespace detail {
+
+struct job;
 
 /// What a job carries, as far as its type is concerned.
 struct cargo_type {
@@ -43,7 +45,9 @@ struct cargo_type {
     void (*destroy)(void* cargo) noexcept;              // null: nothing to do
     bool (*copy)(void* to, const void* from) noexcept;  // false: it threw; null: cannot be copied
     void (*tell)(void* cargo, mailbox_index to, mailbox_index sender) noexcept;  // moves it
-    handled (*run)(void* cargo, const execution_batch& what) noexcept;           // of a function
+    // False: the copy threw; null: cannot be copied.
+    bool (*tell_copy)(const void* cargo, mailbox_index to, mailbox_index sender) noexcept;
+    handled (*run)(void* cargo, const execution_batch& what) noexcept;  // of a function
     void (*cancelled)(void* cargo) noexcept;  // null: it does not want to know
     std::uint32_t size;
     std::uint32_t alignment;
@@ -65,6 +69,18 @@ inline constexpr cargo_type message_cargo{
         [](void* cargo, mailbox_index to, mailbox_index sender) noexcept {
             actor_scheduler::tell(to, std::move(*static_cast<M*>(cargo)), {.sender = sender});
         },
+    .tell_copy = []() -> bool (*)(const void*, mailbox_index, mailbox_index) noexcept {
+        if constexpr (std::copy_constructible<M>)
+            return [](const void* cargo, mailbox_index to, mailbox_index sender) noexcept {
+                return call_user([&] {
+                           actor_scheduler::tell(to, M(*static_cast<const M*>(cargo)),
+                                                 {.sender = sender});
+                       })
+                    .is_ok();
+            };
+        else
+            return nullptr;
+    }(),
     .run = nullptr,
     .cancelled = nullptr,
     .size = sizeof(M),
@@ -79,6 +95,7 @@ inline constexpr cargo_type function_cargo{
                    : +[](void* cargo) noexcept { static_cast<F*>(cargo)->~F(); },
     .copy = nullptr,
     .tell = nullptr,
+    .tell_copy = nullptr,
     .run =
         [](void* cargo, const execution_batch& what) noexcept {
             return call_user([&] { return (*static_cast<F*>(cargo))(what); });
@@ -94,8 +111,6 @@ inline constexpr cargo_type function_cargo{
     .size = sizeof(F),
     .alignment = alignof(F),
 };
-
-}  // namespace detail
 
 enum class job_kind : std::uint8_t {
     message,   // to an actor, in an envelope
@@ -140,11 +155,13 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     job_mode mode = job_mode::one_shot;
     job_kind kind = job_kind::message;
     timer_priority priority = timer_priority::normal;
-    bool own_block = false;    // what it carries lies in a block of the scheduler's memory
-    bool was_handled = false;  // of a flight or one-shot: its handler was called
-    bool failed = false;       // SC-12
-    bool is_active = false;    // it counts as such; the lock's holder's
-    bool is_counted = false;   // its cancel was; the lock's holder's
+    bool own_block = false;     // what it carries lies in a block of the scheduler's memory
+    bool was_handled = false;   // of a flight or one-shot: its handler was called
+    bool failed = false;        // SC-12
+    bool has_overflow = false;  // a place in overflow is reserved; the lock's holder's
+    bool goes_alone = false;    // of one that is due: its message is sent without a cell
+    bool is_active = false;     // it counts as such; the lock's holder's
+    bool is_counted = false;    // its cancel was; the lock's holder's
     alignas(inside_alignment) std::byte inside[envelope::guard_room + inside_size];
 
     // Of periodic jobs and functions.
@@ -156,12 +173,17 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     static constexpr port::edge owing{"job-owing"};
     port::atomic<std::uint32_t> owed{0};
     std::uint32_t missed = 0;         // at the run that is due
-    std::uint16_t backlog_limit = 0;  // SC-22
-    std::uint16_t burst_threshold = 0;
+    std::uint32_t backlog_limit = 0;  // SC-22
+    std::uint32_t burst_threshold = 0;
+    std::uint64_t metadata = 0;           // of who made it (SC-5)
     bool each = false;                    // SC-20: missed runs are delivered one by one
     port::plain<bool> after_sent{false};  // SC-26
 
     [[nodiscard]] bool is_periodic() const noexcept { return mode != job_mode::one_shot; }
+    /// Others than its job may use what it carries.
+    [[nodiscard]] bool is_shared() const noexcept {
+        return kind == job_kind::function && is_periodic();
+    }
     /// Armed again by who handles it, not by who fires it.
     [[nodiscard]] bool waits_for_its_run() const noexcept {
         return mode == job_mode::fixed_delay && !after_sent.read();
@@ -171,4 +193,5 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     [[nodiscard]] bool begin(scope& during) noexcept override;
 };
 
+}  // namespace detail
 }  // namespace tactus::inline v0

@@ -23,6 +23,8 @@
 namespace tactus::inline v0 {
 
 class job_store {
+    using job = detail::job;
+
 public:
     struct options {
         memory_region* memory = nullptr;  // outlives the store
@@ -71,6 +73,8 @@ public:
         const port::lock_guard held(mutex_);
         return used_ - spare_count_;
     }
+    /// Cells that can still be taken, if there is memory; the holder.
+    [[nodiscard]] std::uint32_t free_count() const noexcept { return capacity_ - retired_ - used_; }
     [[nodiscard]] std::uint32_t retired_count() const noexcept { return retired_; }
     [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
 

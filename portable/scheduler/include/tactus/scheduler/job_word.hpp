@@ -6,10 +6,10 @@
 //   scheduled  in the wheel
 //   executing  it was due: its message waits or is handled, its function waits or runs
 //   completed  the last run is over
-//   cancelled  a cancel succeeded
+//   cancelled  a cancel succeeded, or the scheduler ended it itself
 //
 // A handle is good for one generation. What became of the last uses is kept as one bit each, so
-// that a handle can be asked after its job's cell went to another.
+// that a handle can be asked after its job's cell went to another; why, is known of the current one.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,18 @@ namespace tactus::inline v0 {
 enum class job_state : std::uint8_t { pending, scheduled, executing, completed, cancelled };
 inline constexpr std::size_t job_state_count = 5;
 [[nodiscard]] const char* name_of(job_state state) noexcept;
+
+/// Why a job has ended.
+enum class job_end : std::uint8_t {
+    as_asked,             // it has run, or was cancelled by who may
+    receiver_terminated,  // SC-11
+    failed,               // SC-12
+    backlog_exceeded,     // SC-22
+    dropped,              // BP-7: it gave way to a more important one
+    closed,               // SH-1
+};
+inline constexpr std::size_t job_end_count = 6;
+[[nodiscard]] const char* name_of(job_end why) noexcept;
 
 /// The table of cancel() (CN): does it succeed?
 struct cancel_rule {
@@ -64,6 +76,14 @@ public:
     [[nodiscard]] constexpr job_word with(job_state state) const noexcept {
         return job_word((bits_ & ~state_mask) | static_cast<type>(state));
     }
+    [[nodiscard]] constexpr job_word with(job_state state, job_end why) const noexcept {
+        return job_word((bits_ & ~(state_mask | end_mask)) | static_cast<type>(state) |
+                        static_cast<type>(why) << end_shift);
+    }
+    /// Of one that has ended.
+    [[nodiscard]] constexpr job_end end() const noexcept {
+        return static_cast<job_end>((bits_ & end_mask) >> end_shift);
+    }
     [[nodiscard]] constexpr bool can_be_cancelled() const noexcept {
         const cancel_rule& rule = cancel_rules[static_cast<std::size_t>(state())];
         return is(periodic) ? rule.periodic : rule.one_shot;
@@ -97,17 +117,19 @@ public:
         return std::nullopt;
     }
     /// The cell must not be used again: its generations would begin anew. On 32 bits they do, after
-    /// 134 million uses of one cell.
+    /// 16 million uses of one cell.
     [[nodiscard]] constexpr bool is_last_use() const noexcept {
         return history_bits != 0 && generation() == generation_mask;
     }
 
-    static constexpr unsigned generation_bits = sizeof(type) == 8 ? 32 : 27;
-    static constexpr unsigned history_bits = sizeof(type) * 8 - 5 - generation_bits;
+    static constexpr unsigned generation_bits = sizeof(type) == 8 ? 32 : 24;
+    static constexpr unsigned history_bits = sizeof(type) * 8 - 8 - generation_bits;
 
 private:
     static constexpr type state_mask = 7;
-    static constexpr unsigned generation_shift = 5;
+    static constexpr unsigned end_shift = 5;
+    static constexpr type end_mask = type{7} << end_shift;
+    static constexpr unsigned generation_shift = 8;
     static constexpr unsigned history_shift = generation_shift + generation_bits;  // used if > 0
     static constexpr std::uint32_t generation_mask =
         static_cast<std::uint32_t>((std::uint64_t{1} << generation_bits) - 1);

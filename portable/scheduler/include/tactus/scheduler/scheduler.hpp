@@ -14,6 +14,10 @@
 //   firing: one thread at a time delivers what it took out, in order, without the lock. Others find
 //   that somebody does and go on.
 //
+// Who is refused is the business of backpressure.hpp; what a small device does without stands beside
+// it (scheduler_services.hpp). The sources: registering, cancelling, firing, pressing (what is
+// refused, and what gives way), closing, looking (snapshots for people).
+//
 // Invariants
 //   K1  a job is in the wheel exactly while it is scheduled, except between a cancel and the moment
 //       it is taken out, which is before the lock is next free
@@ -40,14 +44,21 @@
 #include <tactus/dispatch/task_local_slot.hpp>
 #include <tactus/dispatch/timer_service.hpp>
 #include <tactus/port/port.hpp>
+#include <tactus/scheduler/backpressure.hpp>
 #include <tactus/scheduler/cancellable.hpp>
 #include <tactus/scheduler/command_lock.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/job.hpp>
+#include <tactus/scheduler/job_request.hpp>
 #include <tactus/scheduler/job_store.hpp>
+#include <tactus/scheduler/last_batch_holder.hpp>
+#include <tactus/scheduler/owed_warnings.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
+#include <tactus/scheduler/scheduler_dump.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/scheduler/scheduler_metrics.hpp>
+#include <tactus/scheduler/scheduler_services.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/timer_wheel.hpp>
 
@@ -55,23 +66,6 @@ namespace tactus::inline v0 {
 
 /// Few timers and narrow links on devices.
 using scheduler_wheel = std::conditional_t<port::has_interrupts, small_timer_wheel, timer_wheel>;
-
-/// What a job is asked for with, whatever it carries.
-struct job_request {
-    job_mode mode = job_mode::one_shot;
-    duration first;
-    duration period = {};  // of periodic jobs
-    mailbox_index to = {};
-    mailbox_index sender = {};
-    timer_priority priority = timer_priority::normal;
-    std::uint16_t executor = 0;  // number of the dispatcher a function runs on
-    // Of fixed rate.
-    std::uint16_t backlog_limit = 8;
-    std::uint16_t burst_threshold = 2;
-    bool each = false;
-    // Of fixed delay.
-    bool after_sent = false;
-};
 
 /// How a scheduler is made.
 struct scheduler_options {
@@ -85,6 +79,10 @@ struct scheduler_options {
     memory_source* memory = nullptr;  // for what is too large for a cell; null: there is none
     task_local_slot* slot = nullptr;  // BT-3; null: batches travel with their message
     scheduler_listener* listener = nullptr;  // null: nobody is told
+    scheduler_services* services = nullptr;  // null: none
+    // SC-14: what there is.
+    bool fixed_rate = true;
+    bool fixed_delay = true;
 };
 
 /// SC-7.
@@ -99,11 +97,14 @@ struct scheduler_capabilities {
 class turn;
 
 class scheduler final : public timer_service, private memory_source {
+    using job = detail::job;
+    using job_kind = detail::job_kind;
+
 public:
     /// Cells of the store for so many timers: those whose message is still on its way have one,
     /// too, and copies of periodic messages.
     [[nodiscard]] static constexpr std::uint32_t cells_for(std::uint32_t timers) noexcept {
-        return timers + timers / 4 + spares;
+        return timers + timers / 4 + 4 + spares;
     }
 
     /// Requires: the configuration is valid, and the regions hold what it needs (numbered checks).
@@ -140,46 +141,82 @@ public:
                             std::forward<F>(f));
     }
 
+    // Without options the policies supply them (SC-5), by where the timer comes from.
+
     template <class M>
     [[nodiscard]] auto schedule_once(duration delay, mailbox_index to, M&& message,
-                                     mailbox_index sender = {}) noexcept {
-        return add({.first = delay, .to = to, .sender = sender}, std::forward<M>(message));
+                                     mailbox_index sender = {},
+                                     const timer_affinity& from = {}) noexcept {
+        return add(job_request::once(delay, policy_of(from).one_shot).send(to, sender),
+                   std::forward<M>(message));
     }
     template <class M>
     [[nodiscard]] auto schedule_at_fixed_rate(duration initial, duration interval, mailbox_index to,
-                                              M&& message, mailbox_index sender = {}) noexcept {
-        return add({.mode = job_mode::fixed_rate,
-                    .first = initial,
-                    .period = interval,
-                    .to = to,
-                    .sender = sender},
+                                              M&& message, mailbox_index sender = {},
+                                              const timer_affinity& from = {}) noexcept {
+        return schedule_at_fixed_rate(initial, interval, to, std::forward<M>(message), sender,
+                                      policy_of(from).fixed_rate);
+    }
+    template <class M>
+    [[nodiscard]] auto schedule_at_fixed_rate(duration initial, duration interval, mailbox_index to,
+                                              M&& message, mailbox_index sender,
+                                              const fixed_rate_options& o) noexcept {
+        return add(job_request::at_fixed_rate(initial, interval, o).send(to, sender),
                    std::forward<M>(message));
     }
     template <class M>
     [[nodiscard]] auto schedule_with_fixed_delay(duration initial, duration delay, mailbox_index to,
-                                                 M&& message, mailbox_index sender = {}) noexcept {
-        return add({.mode = job_mode::fixed_delay,
-                    .first = initial,
-                    .period = delay,
-                    .to = to,
-                    .sender = sender},
+                                                 M&& message, mailbox_index sender = {},
+                                                 const timer_affinity& from = {}) noexcept {
+        return schedule_with_fixed_delay(initial, delay, to, std::forward<M>(message), sender,
+                                         policy_of(from).fixed_delay);
+    }
+    template <class M>
+    [[nodiscard]] auto schedule_with_fixed_delay(duration initial, duration delay, mailbox_index to,
+                                                 M&& message, mailbox_index sender,
+                                                 const fixed_delay_options& o) noexcept {
+        return add(job_request::with_fixed_delay(initial, delay, o).send(to, sender),
                    std::forward<M>(message));
     }
+    // Functions run on the first dispatcher, or the one whose number is given (SC-9).
     template <class F>
-    [[nodiscard]] auto schedule_once_fn(duration delay, F&& f) noexcept {
-        return add_function({.first = delay}, std::forward<F>(f));
-    }
-    template <class F>
-    [[nodiscard]] auto schedule_at_fixed_rate_fn(duration initial, duration interval,
-                                                 F&& f) noexcept {
-        return add_function({.mode = job_mode::fixed_rate, .first = initial, .period = interval},
+    [[nodiscard]] auto schedule_once_fn(duration delay, F&& f,
+                                        std::uint16_t dispatcher = 0) noexcept {
+        return add_function(job_request::once(delay, policy_of({.dispatcher = dispatcher}).one_shot)
+                                .run_on(dispatcher),
                             std::forward<F>(f));
     }
     template <class F>
-    [[nodiscard]] auto schedule_with_fixed_delay_fn(duration initial, duration delay,
-                                                    F&& f) noexcept {
-        return add_function({.mode = job_mode::fixed_delay, .first = initial, .period = delay},
+    [[nodiscard]] auto schedule_at_fixed_rate_fn(duration initial, duration interval, F&& f,
+                                                 std::uint16_t dispatcher = 0) noexcept {
+        return schedule_at_fixed_rate_fn(initial, interval, std::forward<F>(f), dispatcher,
+                                         policy_of({.dispatcher = dispatcher}).fixed_rate);
+    }
+    template <class F>
+    [[nodiscard]] auto schedule_at_fixed_rate_fn(duration initial, duration interval, F&& f,
+                                                 std::uint16_t dispatcher,
+                                                 const fixed_rate_options& o) noexcept {
+        return add_function(job_request::at_fixed_rate(initial, interval, o).run_on(dispatcher),
                             std::forward<F>(f));
+    }
+    template <class F>
+    [[nodiscard]] auto schedule_with_fixed_delay_fn(duration initial, duration delay, F&& f,
+                                                    std::uint16_t dispatcher = 0) noexcept {
+        return schedule_with_fixed_delay_fn(initial, delay, std::forward<F>(f), dispatcher,
+                                            policy_of({.dispatcher = dispatcher}).fixed_delay);
+    }
+    template <class F>
+    [[nodiscard]] auto schedule_with_fixed_delay_fn(duration initial, duration delay, F&& f,
+                                                    std::uint16_t dispatcher,
+                                                    const fixed_delay_options& o) noexcept {
+        return add_function(job_request::with_fixed_delay(initial, delay, o).run_on(dispatcher),
+                            std::forward<F>(f));
+    }
+    /// SC-5: what a timer that comes from there gets.
+    [[nodiscard]] timer_policy policy_of(const timer_affinity& from) const noexcept {
+        if (services_ != nullptr && services_->has(scheduler_services::ruling)) [[unlikely]]
+            return services_->policy_of(from);
+        return {};
     }
 
     /// CN-5: the one way to cancel, for a handle too.
@@ -187,6 +224,7 @@ public:
         return which.serial_ == serial_ && cancel(which.index_, which.generation_);
     }
     [[nodiscard]] std::optional<job_state> state_of(const cancellable& which) const noexcept;
+    [[nodiscard]] std::optional<job_end> end_of(const cancellable& which) const noexcept;
 
     // ---- timers of the runtime (timer_service)
 
@@ -203,6 +241,8 @@ public:
 
     [[nodiscard]] instant next_deadline() noexcept override;
     void run_due(instant now) noexcept override;
+    /// Of who counts ticks (SC-32): how many were taken at once, before what is due is run.
+    void ticks_taken(std::uint64_t ticks) noexcept;
 
     /// Of the message or function that this thread handles; nothing when it came from no job
     /// (BT-1). `t` is the turn it is in, if it is in one.
@@ -226,19 +266,105 @@ public:
         std::uint64_t commands_left = 0;  // for who held the lock (SC-6)
     };
     [[nodiscard]] counts counted() noexcept;
+    /// BP-3.
+    struct pressure {
+        backpressure_state state = backpressure_state::normal;
+        backpressure_cause cause = backpressure_cause::none;
+        tick_mode mode = tick_mode::normal;
+        tick_status status = {};
+        std::uint32_t chunk_ticks = 0;
+    };
+    [[nodiscard]] pressure pressure_now() noexcept;
+    /// BP-8, BP-10.
+    [[nodiscard]] scheduler_metrics metrics() noexcept;
+    /// SD-3. Jobs are looked at one by one, and nobody waits for longer than that.
+    void dump(text_sink& to, dump_format format, std::uint32_t jobs_max = 1'000) noexcept;
+    /// TS-9: shown in dumps.
+    void set_driver(const driver_view& driver) noexcept;
+    [[nodiscard]] driver_view driver() noexcept;
+    /// SD-6: the delivery that was made last.
+    [[nodiscard]] std::optional<execution_batch> last_batch() noexcept;
+
+    // ---- services: refused where there are none
+
+    /// SD-2.
+    [[nodiscard]] std::expected<diagnostics::subscription, scheduler_error> subscribe(
+        diagnostic_kinds kinds, std::uint32_t capacity = diagnostics::default_capacity) noexcept {
+        if (services_ == nullptr)
+            return std::unexpected(no_services("subscription"));
+        services_->begin(scheduler_services::watching);
+        return services_->events().subscribe(kinds, capacity);
+    }
+    /// SD-1.
+    [[nodiscard]] std::expected<void, scheduler_error> enable_deterministic_log(
+        std::uint32_t capacity) noexcept {
+        if (services_ == nullptr)
+            return std::unexpected(no_services("log"));
+        services_->begin(scheduler_services::watching);
+        lock_.enter();
+        const auto done = services_->log().enable(capacity);
+        let_go();
+        return done;
+    }
+    /// Calls read(const deterministic_log&) while nothing is recorded: be quick.
+    template <class Read>
+    void read_log(Read&& read) noexcept {
+        if (services_ == nullptr)
+            return;
+        lock_.enter();
+        read(std::as_const(services_->log()));
+        let_go();
+    }
+    /// BP-5; null: there is none.
+    [[nodiscard]] backpressure_gauge* gauge() noexcept {
+        if (services_ == nullptr)
+            return nullptr;
+        services_->begin(scheduler_services::gauging);
+        return &services_->gauge();
+    }
+    /// SC-5; null: there are none.
+    [[nodiscard]] timer_policies* policies() noexcept {
+        if (services_ == nullptr)
+            return nullptr;
+        services_->begin(scheduler_services::ruling);
+        return &services_->policies();
+    }
+    /// SH-2: see on_close_tasks.
+    template <class Task>
+    [[nodiscard]] std::expected<on_close_tasks::handle, scheduler_error> register_on_close(
+        Task&& what, close_priority priority, const char* name = "") noexcept {
+        if (services_ == nullptr)
+            return std::unexpected(
+                scheduler_error{.code = scheduler_errc::task_run_capacity_exceeded});
+        return services_->tasks().add(std::forward<Task>(what), priority, name);
+    }
+    bool cancel_on_close(on_close_tasks::handle which) noexcept {
+        return services_ != nullptr && services_->tasks().cancel(which);
+    }
 
     // ---- closing (SH-1)
 
-    /// Takes nothing any more, and cancels what is left, in the order of registration. False: it
-    /// was closed before.
+    /// Delivers what is due, then takes nothing any more, cancels what is left in the order of
+    /// registration, and runs the on-close tasks, on this thread. A second call does nothing and
+    /// gives an empty report. Requires: nobody counts ticks any more.
+    [[nodiscard]] close_report shutdown() noexcept;
+    /// Of who waits for a shutdown that another thread is in: what runs now.
+    [[nodiscard]] close_report shutdown_progress() noexcept {
+        return services_ != nullptr ? services_->tasks().progress() : close_report{};
+    }
+    /// The same without due timers and tasks. False: it was closed before.
     bool close() noexcept;
 
 private:
-    friend struct job;
-    friend struct job_task;
+    friend struct detail::job;
+    friend struct detail::job_task;
     friend class cancellable;
 
     static constexpr std::uint32_t spares = port::has_interrupts ? 0 : 32;
+
+    [[nodiscard]] static scheduler_error no_services(const char* field) noexcept {
+        return {.code = scheduler_errc::capacity_exceeded, .field = field};
+    }
 
     /// A cell for what is registered, filled but for its cargo.
     struct place {
@@ -277,7 +403,6 @@ private:
     [[nodiscard]] duration usable(duration d) const noexcept {
         return d > duration::zero() ? d : duration::from_ns(1);  // SC-3: next_tick
     }
-    [[nodiscard]] std::optional<scheduler_error> admit(timer_priority priority) noexcept;
     [[nodiscard]] bool give_cargo_room(job& j, const detail::cargo_type& type) noexcept;
     void fill(job& j, const job_request& r, job_kind kind, instant now) noexcept;
     [[nodiscard]] cancellable handle_of(const job& j) const noexcept;
@@ -287,33 +412,88 @@ private:
 
     // ---- the lock's holder
 
+    /// May it be registered? Reserves a place in overflow for it if it needs one.
+    [[nodiscard]] std::optional<scheduler_error> admit(const job_request& r, instant now,
+                                                       bool& takes_overflow,
+                                                       owed_warnings& owed) noexcept;
+    [[nodiscard]] std::optional<scheduler_error> admit_slowly(const job_request& r,
+                                                              owed_warnings& owed) noexcept;
+    [[nodiscard]] std::optional<scheduler_error> admit_far(const job_request& r,
+                                                           owed_warnings& owed) noexcept;
+    [[nodiscard]] bool make_way(timer_priority for_whom, owed_warnings& owed) noexcept;
+    void observe(tick at, std::uint64_t backlog, bool engaged, owed_warnings& owed) noexcept;
+    void owe(owed_warnings& owed, const pressure_warnings& what) noexcept;
+    void owe_capacity(const scheduler_error& why, owed_warnings& owed) noexcept;
+    [[nodiscard]] scheduler_error no_cell(bool takes_overflow, owed_warnings& owed) noexcept;
+    void give_back_overflow(job& j) noexcept {
+        if (j.has_overflow) [[unlikely]] {
+            j.has_overflow = false;
+            --overflow_reserved_;
+        }
+    }
+    void note(diagnostic_kind kind, const job& j, tick at, std::int64_t detail = 0) noexcept {
+        if (services_ != nullptr && services_->has(scheduler_services::watching)) [[unlikely]]
+            note_watched(kind, &j, at, detail);
+    }
+    void note_watched(diagnostic_kind kind, const job* j, tick at, std::int64_t detail) noexcept;
+    [[nodiscard]] tick now_if_watched() const noexcept;
+    /// Nothing: it is no job that dumps show.
+    [[nodiscard]] std::optional<job_view> view_of(const job& j) const noexcept;
     [[nodiscard]] bool insert(job& j) noexcept;
     void apply(job& j) noexcept;
-    /// Lets go of the lock, and does what can only be done without it.
-    void let_go() noexcept;
+    /// What is left to do for a job that was ended while it was scheduled, and is out of the wheel.
+    void end_scheduled(job& j) noexcept;
+    /// Lets go of the lock, and does what can only be done without it. The next deadline as it was
+    /// at that moment, if it is asked for; no_deadline: there is none.
+    tick leave(bool wants_next) noexcept;
+    void let_go() noexcept { (void)leave(false); }
+    static constexpr tick no_deadline = ~tick{0};
     void deactivate(job& j) noexcept;
+    void fold_counts() noexcept;
     void end_alive(job& j) noexcept;
     void doom(job& j) noexcept;
     /// False: it was cancelled meanwhile.
-    [[nodiscard]] bool came_due(job& j, tick now) noexcept;
+    [[nodiscard]] bool came_due(job& j, instant now) noexcept;
+    void note_fire(const job& j, tick at) noexcept;
 
     // ---- anybody
 
+    /// Looks at the pressure, once per tick (SC-38). What is normal and not measured by others
+    /// changes only when timers run.
+    void look(instant now) noexcept {
+        if (pressed_.load(std::memory_order_relaxed) != 0 ||
+            (services_ != nullptr && services_->has(scheduler_services::gauging))) [[unlikely]]
+            look_closely(now);
+    }
+    void look_closely(instant now) noexcept;
+    void tell(owed_warnings& owed) noexcept;
+    void note_task(const close_result& what) noexcept;
+    /// Tells those who waited for their time when it closed that it will not come (SC-13).
+    void end_waits() noexcept;
     /// Does what apply does, or leaves it for who holds the lock.
     void submit(job& j) noexcept;
     /// Ends a job whose word allows it; `to` is cancelled or completed.
-    bool stop(std::uint32_t index, std::uint32_t generation, job_state to) noexcept;
+    bool stop(std::uint32_t index, std::uint32_t generation, job_state to,
+              job_end why = job_end::as_asked) noexcept;
     bool cancel(std::uint32_t index, std::uint32_t generation) noexcept {
         return stop(index, generation, job_state::cancelled);
     }
     /// Ends what it carries, outside the lock.
     void drop_cargo(job& j) noexcept;
     void free_room(job& j) noexcept;
-    [[nodiscard]] bool changed(job& j, job_state from, job_state to) noexcept;
+    [[nodiscard]] bool changed(job& j, job_state from, job_state to,
+                               job_end why = job_end::as_asked) noexcept;
 
     // ---- firing
 
-    [[nodiscard]] job* take_due(instant now) noexcept;
+    /// False: somebody else does, and will look again.
+    [[nodiscard]] bool begin_firing() noexcept;
+    /// False: it has to look again, and still may.
+    [[nodiscard]] bool end_firing() noexcept;
+    [[nodiscard]] job* take_due(instant now, bool first) noexcept;
+    void fire_wake(job& j, job_end why) noexcept;
+    [[nodiscard]] bool is_alive(mailbox_index who) noexcept;
+    [[nodiscard]] bool cells_are_scarce() noexcept;
     void fire(job& j) noexcept;
     /// False: it has missed too much, and was ended.
     [[nodiscard]] bool keeps_up(job& j) noexcept;
@@ -321,15 +501,16 @@ private:
     void fire_copies(job& j) noexcept;
     [[nodiscard]] bool send_copy(job& j, job* flight, std::uint32_t missed) noexcept;
     [[nodiscard]] job* take_flight() noexcept;
+    void send_alone(const job& j) noexcept;
     void fire_function(job& j) noexcept;
     void rearm_or_end(job& j) noexcept;
-    void finish(job& j, job_state to) noexcept;
+    void finish(job& j, job_state to, job_end why = job_end::as_asked) noexcept;
     void release_hold(job& j) noexcept;
     void flight_ended(job& flight) noexcept;
     void run_function(job& j) noexcept;
     void function_over(job& j) noexcept;
-    void warn(scheduler_warning_kind kind, const job& j, std::int64_t value, std::int64_t limit,
-              const char* text = "") noexcept;
+    void warn(scheduler_warning_kind kind, const execution_batch& of, std::int64_t value,
+              std::int64_t limit, const char* text = "") noexcept;
     [[nodiscard]] execution_batch batch_of(const job& j, std::uint32_t missed) const noexcept;
     /// Makes a batch visible to who handles it.
     void show_batch(const execution_batch& what, envelope_guard::scope& during) const noexcept;
@@ -347,26 +528,57 @@ private:
     memory_source* const memory_;
     task_local_slot* const slot_;
     scheduler_listener* const listener_;
+    scheduler_services* const services_;
+    const duration shutdown_timeout_;
     const std::uint32_t serial_;
     const std::uint32_t quota_;
+    const std::uint32_t timers_limit_;    // so many have a node, whoever finds the lock taken
+    const std::uint32_t overflow_limit_;  // unlimited: grows
     const zero_delay_rule zero_delay_;
+    const bool fixed_rate_;
+    const bool fixed_delay_;
     actor_scheduler* kernel_ = nullptr;
 
     command_lock<job> lock_;
     // Under the lock.
     scheduler_wheel wheel_;
     job_store store_;
+    backpressure pressure_;
     std::uint32_t active_ = 0;
+    std::uint32_t periodic_ = 0;           // of those
+    std::uint32_t overflow_reserved_ = 0;  // for jobs that are on their way into the wheel
     std::uint64_t sequence_ = 0;
+    tick observed_at_ = 0;           // the last look at the pressure
+    tick noted_at_ = 0;              // the last note, for whose order it is
+    std::uint64_t ticks_taken_ = 0;  // since the last look
+    std::uint64_t ticks_taken_peak_ = 0;
+    std::uint64_t catch_ups_ = 0;
     counts counts_;
+    std::uint32_t rejected_[scheduler_errc_count] = {};
+    last_batch_holder last_;
+    driver_view driver_;
     job* doomed_ = nullptr;   // their cargo is to be ended without the lock
     bool is_nearer_ = false;  // somebody must be told of an earlier deadline
+    bool is_lossy_ = false;   // diagnostics have something to tell
+    bool has_lost_ = false;   // `lost_` is to be told
+    scheduler_warning lost_;
+    bool is_filling_ = false;  // overflow_near_capacity was told
     bool is_closed_ = false;
-    port::atomic<std::uint32_t> closed_{0};  // the same, for who looks without the lock: a hint
+    bool more_due_ = false;                  // the last chunk was not all
+    port::atomic<std::uint32_t> closed_{0};  // for who looks without the lock: a hint
+    // Hints of the same kind: not normal; the low half of the tick at which somebody looked.
+    port::atomic<std::uint32_t> pressed_{0};
+    port::atomic<std::uint32_t> looked_at_{0};
 
-    // Who delivers. Relaxed: it keeps others out; what they share is under the lock.
-    port::atomic<std::uint32_t> firing_{0};
+    // Who delivers: nobody, somebody, somebody who is to look again. "fired": what one has done is
+    // done before the next one begins.
+    enum firing_state : std::uint32_t { nobody, somebody, again };
+    static constexpr port::edge fired_before{"scheduler-firing"};
+    port::atomic<std::uint32_t> firing_{nobody};
+    // Relaxed: a thread only looks for itself.
     port::atomic<const void*> firing_thread_{nullptr};
+    job* waking_ = nullptr;      // whose waker is being called; of the firing thread
+    job* waits_left_ = nullptr;  // of one that is closed: who waits, to be told; of who closed it
     // Counted while firing, or by who is told; relaxed, for people.
     port::atomic<std::uint32_t> dropped_{0};
     port::atomic<std::uint32_t> fired_{0};

@@ -60,6 +60,7 @@ struct job_view {
     std::uint32_t backlog = 0;           // runs missed and not yet delivered
     std::optional<tick> last_fire = {};  // nothing: it has not fired
     std::optional<tick> next = {};       // nothing: its run is being handled
+    std::uint64_t metadata = 0;          // of who made it; 0: none
 };
 
 class scheduler_dump {

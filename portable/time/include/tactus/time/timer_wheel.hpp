@@ -185,6 +185,16 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.live_count(); }
     [[nodiscard]] std::size_t capacity() const noexcept { return nodes_.capacity(); }
     [[nodiscard]] std::size_t overflow_size() const noexcept { return overflow_.size(); }
+    /// True when a timer that is registered like this waits in overflow. What insert would refuse
+    /// for its delay does not.
+    [[nodiscard]] bool would_overflow(instant now, duration delay) const noexcept;
+    /// Calls visit(payload) for every entry that waits in overflow, in no particular order.
+    template <class Visit>
+    void for_each_in_overflow(Visit&& visit) const noexcept {
+        overflow_.for_each_until(~tick{0}, [&](const typename heap::entry& e) {
+            visit(std::as_const(nodes_[e.node].payload));
+        });
+    }
     [[nodiscard]] std::size_t retired_count() const noexcept { return nodes_.retired_count(); }
     /// Nodes for which memory is held now.
     [[nodiscard]] std::size_t usable_count() const noexcept { return nodes_.usable_count(); }
@@ -235,6 +245,7 @@ private:
     void place_in_slot(Index index, tick deadline) noexcept;
     [[nodiscard]] unsigned slot_of(std::uint32_t deadline_low) const noexcept;
     void set_position(tick position) noexcept;
+    [[nodiscard]] tick horizon_from(tick position) const noexcept;
     void displace(Index index) noexcept;
     void release_if_empty() noexcept;
 

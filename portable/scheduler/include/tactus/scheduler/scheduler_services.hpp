@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scheduler services: what stands beside a scheduler and a small device does without: diagnostics
+// and log (SD), gauge (BP-5), policies (SC-5), on-close tasks (SH-2), how late timers were.
+//
+// The scheduler knows the interface alone, so that a program which makes no services does not link
+// them. What nobody uses costs a load and a branch: `uses` says what was ever asked for.
+//
+// Thread safety: `note`, `lateness` and the log are of who holds the scheduler's lock; the rest of
+// any thread that holds no lock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <tactus/base/memory_source.hpp>
+#include <tactus/dispatch/metrics.hpp>
+#include <tactus/port/port.hpp>
+#include <tactus/scheduler/backpressure_gauge.hpp>
+#include <tactus/scheduler/deterministic_log.hpp>
+#include <tactus/scheduler/diagnostics.hpp>
+#include <tactus/scheduler/on_close_tasks.hpp>
+#include <tactus/scheduler/scheduler_config.hpp>
+#include <tactus/scheduler/timer_policy.hpp>
+
+namespace tactus::inline v0 {
+
+class scheduler_services {
+public:
+    enum use : std::uint32_t {
+        watching = 1,  // somebody subscribed, or there is a log
+        gauging = 2,   // there was a probe, or something was pushed
+        ruling = 4,    // a policy was set
+    };
+    /// A hint, and relaxed: who began to use something sees it; others do soon.
+    [[nodiscard]] bool has(use what) const noexcept {
+        return (uses_.load(std::memory_order_relaxed) & what) != 0;
+    }
+    void begin(use what) noexcept { (void)uses_.fetch_or(what, std::memory_order_relaxed); }
+
+    /// True: tell() is to be called.
+    [[nodiscard]] virtual bool note(const diagnostic& what) noexcept = 0;
+    virtual void tell(scheduler_listener& whom, instant now) noexcept = 0;
+    [[nodiscard]] virtual bool engaged(tick now) noexcept = 0;
+    [[nodiscard]] virtual timer_policy policy_of(const timer_affinity& from) noexcept = 0;
+    /// SH-1: the tasks, told and noted as they ran.
+    [[nodiscard]] virtual close_report run_tasks(const clock& time, duration timeout,
+                                                 scheduler_listener* told,
+                                                 close_observer& observer) noexcept = 0;
+
+    /// Nobody registers a task any more.
+    virtual void close_tasks() noexcept = 0;
+    /// What came of the tasks so far.
+    [[nodiscard]] virtual close_report closing() noexcept = 0;
+    [[nodiscard]] virtual std::uint64_t diagnostics_dropped() noexcept = 0;
+
+    // For the faces of the scheduler.
+    [[nodiscard]] virtual diagnostics& events() noexcept = 0;
+    [[nodiscard]] virtual deterministic_log& log() noexcept = 0;
+    [[nodiscard]] virtual backpressure_gauge& gauge() noexcept = 0;
+    [[nodiscard]] virtual timer_policies& policies() noexcept = 0;
+    [[nodiscard]] virtual on_close_tasks& tasks() noexcept = 0;
+
+    /// From deadlines to deliveries.
+    histogram_sums lateness{};
+
+protected:
+    ~scheduler_services() = default;
+
+private:
+    port::atomic<std::uint32_t> uses_{0};
+};
+
+/// All of them. Memory is taken here and, for subscribers and the log, when they ask.
+class full_scheduler_services final : public scheduler_services {
+public:
+    struct options {
+        memory_source* memory = nullptr;  // outlives the services
+        std::uint32_t tasks_max = scheduler_capacity::unlimited;
+        std::uint32_t probes_max = 8;
+        std::uint32_t policies_max = 16;
+    };
+    explicit full_scheduler_services(const options& o) noexcept
+        : events_(*o.memory),
+          log_(*o.memory),
+          gauge_(*o.memory, o.probes_max),
+          policies_(*o.memory, o.policies_max),
+          tasks_(*o.memory, o.tasks_max) {}
+
+    [[nodiscard]] bool note(const diagnostic& what) noexcept override {
+        log_.record(what);
+        return events_.publish(what);
+    }
+    void tell(scheduler_listener& whom, instant now) noexcept override { events_.tell(whom, now); }
+    [[nodiscard]] bool engaged(tick now) noexcept override { return gauge_.sample(now); }
+    [[nodiscard]] timer_policy policy_of(const timer_affinity& from) noexcept override {
+        return policies_.lookup(from);
+    }
+    [[nodiscard]] close_report run_tasks(const clock& time, duration timeout,
+                                         scheduler_listener* told,
+                                         close_observer& observer) noexcept override {
+        return tasks_.run(time, timeout, told, &observer);
+    }
+    void close_tasks() noexcept override { tasks_.close(); }
+    [[nodiscard]] close_report closing() noexcept override { return tasks_.progress(); }
+    [[nodiscard]] std::uint64_t diagnostics_dropped() noexcept override {
+        return events_.look().dropped;
+    }
+    [[nodiscard]] diagnostics& events() noexcept override { return events_; }
+    [[nodiscard]] deterministic_log& log() noexcept override { return log_; }
+    [[nodiscard]] backpressure_gauge& gauge() noexcept override { return gauge_; }
+    [[nodiscard]] timer_policies& policies() noexcept override { return policies_; }
+    [[nodiscard]] on_close_tasks& tasks() noexcept override { return tasks_; }
+
+private:
+    diagnostics events_;
+    deterministic_log log_;
+    backpressure_gauge gauge_;
+    timer_policies policies_;
+    on_close_tasks tasks_;
+};
+
+}  // namespace tactus::inline v0

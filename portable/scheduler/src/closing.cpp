@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Closing: what is due is delivered, what is left is cancelled in the order of registration, the
+// on-close tasks run (SH).
+#include <tactus/scheduler/scheduler.hpp>
+
+#include "this_thread.hpp"
+
+namespace tactus::inline v0 {
+
+using detail::job;
+using detail::job_kind;
+namespace {
+
+/// Merges two lists that are in the order of registration.
+job* merged(job* a, job* b) noexcept {
+    job* first = nullptr;
+    job* last = nullptr;
+    while (a != nullptr || b != nullptr) {
+        job*& from = b == nullptr || (a != nullptr && a->sequence < b->sequence) ? a : b;
+        job* const j = from;
+        from = j->next.read();
+        if (last == nullptr)
+            first = j;
+        else
+            last->next.write(j);
+        last = j;
+    }
+    if (last != nullptr)
+        last->next.write(nullptr);
+    return first;
+}
+
+/// Lists of 1, 2, 4, ... jobs, merged as digits carry.
+class sorter {
+public:
+    void add(job& j) noexcept {
+        j.next.write(nullptr);
+        job* list = &j;
+        unsigned digit = 0;
+        for (; runs_[digit] != nullptr; ++digit)
+            list = merged(std::exchange(runs_[digit], nullptr), list);
+        runs_[digit] = list;
+    }
+    [[nodiscard]] job* all() noexcept {
+        job* list = nullptr;
+        for (job*& run : runs_)
+            list = merged(run, list);
+        return list;
+    }
+
+private:
+    job* runs_[33] = {};
+};
+
+}  // namespace
+
+bool scheduler::close() noexcept {
+    lock_.enter();
+    lock_.do_left([this](job& j) { apply(j); });
+    const bool is_first = !is_closed_;
+    is_closed_ = true;
+    closed_.store(1, std::memory_order_relaxed);
+    sorter left;
+    for (std::uint32_t i = 0; is_first && i < store_.made_count(); ++i) {
+        job& j = store_.at(i);
+        const job_word word(j.word.load(std::memory_order_relaxed));
+        // Who waits is told that its time will not come.
+        const bool waits = word.is(job_word::wakes);
+        if (changed(j, job_state::scheduled, waits ? job_state::executing : job_state::cancelled,
+                    job_end::closed))
+            left.add(j);
+        else if (word.is(job_word::periodic))  // who runs it finds that it is not to go on
+            (void)changed(j, job_state::executing, job_state::cancelled, job_end::closed);
+    }
+    job* newest_wait = nullptr;
+    for (job* oldest = left.all(); oldest != nullptr;) {
+        job& j = *std::exchange(oldest, oldest->next.read());
+        (void)wheel_.cancel(j.timer);
+        j.is_counted = true;
+        ++counts_.cancelled;
+        note(diagnostic_kind::cancel, j, now_if_watched());
+        if (j.kind != job_kind::wake) {
+            end_scheduled(j);
+            continue;
+        }
+        deactivate(j);
+        j.next.write(nullptr);
+        if (newest_wait == nullptr)
+            waits_left_ = &j;
+        else
+            newest_wait->next.write(&j);
+        newest_wait = &j;
+    }
+    let_go();
+    if (is_first) {
+        end_waits();
+        if (services_ != nullptr)
+            services_->close_tasks();
+    }
+    return is_first;
+}
+
+void scheduler::end_waits() noexcept {
+    if (waits_left_ == nullptr)
+        return;
+    // As one who fires: who is told may cancel others. Within one that fires it is that already.
+    const bool is_firing = firing_thread_.load(std::memory_order_relaxed) == this_thread();
+    while (!is_firing && !begin_firing())
+        port::yield();
+    job* const outer = std::exchange(waking_, nullptr);
+    while (waits_left_ != nullptr) {
+        job& j = *std::exchange(waits_left_, waits_left_->next.read());
+        fire_wake(j, job_end::closed);
+    }
+    waking_ = outer;
+    if (!is_firing) {
+        while (!end_firing()) {
+        }
+    }
+}
+
+// SH-1.
+close_report scheduler::shutdown() noexcept {
+    // Who is firing does what was due; not when it is this thread, which would wait for itself.
+    while (firing_.load(std::memory_order_relaxed) != nobody &&
+           firing_thread_.load(std::memory_order_relaxed) != this_thread())
+        port::yield();
+    run_due(time_.now());
+    if (!close() || services_ == nullptr)
+        return {};
+    struct noter final : close_observer {
+        explicit noter(scheduler& s) noexcept : of(s) {}
+        void task_ran(const close_result& what) noexcept override { of.note_task(what); }
+        scheduler& of;
+    };
+    noter notes(*this);
+    return services_->run_tasks(time_, shutdown_timeout_, listener_, notes);
+}
+
+void scheduler::note_task(const close_result& what) noexcept {
+    if (!services_->has(scheduler_services::watching))
+        return;
+    lock_.enter();
+    note_watched(diagnostic_kind::on_close, nullptr, scale_.floor(time_.now()),
+                 static_cast<std::int64_t>(what.number));
+    let_go();
+}
+
+}  // namespace tactus::inline v0

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looking at a scheduler: counts, metrics, dumps (BP-8, BP-10, SD-3, SD-6, TS-9).
+#include <tactus/scheduler/scheduler.hpp>
+
+#include <algorithm>
+
+namespace tactus::inline v0 {
+
+using detail::job;
+
+std::uint32_t scheduler::active_count() noexcept {
+    lock_.enter();
+    lock_.do_left([this](job& j) { apply(j); });
+    const std::uint32_t n = active_;
+    let_go();
+    return n;
+}
+
+std::uint32_t scheduler::cell_count() noexcept {
+    lock_.enter();
+    lock_.do_left([this](job& j) { apply(j); });
+    const std::uint32_t n = store_.used_count();
+    let_go();
+    return n;
+}
+
+scheduler::counts scheduler::counted() noexcept {
+    lock_.enter();
+    lock_.do_left([this](job& j) { apply(j); });
+    fold_counts();
+    const counts c = counts_;
+    let_go();
+    return c;
+}
+
+// TS-5: so few bits are enough between two looks.
+void scheduler::fold_counts() noexcept {
+    counts_.fired += fired_.exchange(0, std::memory_order_relaxed);
+    counts_.missed += missed_.exchange(0, std::memory_order_relaxed);
+    counts_.dropped += dropped_.exchange(0, std::memory_order_relaxed);
+}
+
+std::optional<execution_batch> scheduler::last_batch() noexcept {
+    lock_.enter();
+    const auto last = last_.last_batch();
+    let_go();
+    return last;
+}
+
+void scheduler::set_driver(const driver_view& driver) noexcept {
+    lock_.enter();
+    driver_ = driver;
+    let_go();
+}
+
+driver_view scheduler::driver() noexcept {
+    lock_.enter();
+    const driver_view d = driver_;
+    let_go();
+    return d;
+}
+
+scheduler_metrics scheduler::metrics() noexcept {
+    scheduler_metrics m;
+    lock_.enter();
+    lock_.do_left([&](job& j) {
+        ++m.pending_commands;
+        apply(j);
+    });
+    fold_counts();
+    m.fired = counts_.fired;
+    m.missed = counts_.missed;
+    m.active = active_;
+    m.periodic = periodic_;
+    m.cancelled = counts_.cancelled;
+    m.dropped = counts_.dropped;
+    std::copy(std::begin(rejected_), std::end(rejected_), std::begin(m.rejected));
+    for (std::size_t i = 0; i < backpressure_cause_count; ++i)
+        m.backpressured[i] = pressure_.refused_count(static_cast<backpressure_cause>(i));
+    m.quota = quota_ == scheduler_capacity::unlimited ? 0 : quota_;
+    m.backlog = pressure_.backlog();
+    m.backlog_peak = pressure_.backlog_peak();
+    m.overflow = static_cast<std::uint32_t>(wheel_.overflow_size());
+    m.tick_backlog_peak = ticks_taken_peak_;
+    m.window = pressure_.window();
+    m.above_window = pressure_.above_window_count();
+    m.drift_compensations = catch_ups_;
+    if (services_ != nullptr)
+        m.lateness = services_->lateness;
+    let_go();
+    if (services_ != nullptr) {
+        const close_report closing = services_->closing();
+        m.on_close_run = closing.succeeded + closing.failed;
+        m.on_close_failed = closing.failed;
+        m.on_close_duration = closing.elapsed;
+        m.diagnostics_dropped = services_->diagnostics_dropped();
+    }
+    return m;
+}
+
+void scheduler::dump(text_sink& to, dump_format format, std::uint32_t jobs_max) noexcept {
+    diagnostics::subscriber subscribers[8];
+    scheduler_snapshot s;
+    if (services_ != nullptr) {
+        s.diagnostic_counts = services_->events().look(subscribers);
+        s.subscribers = {subscribers, std::min<std::size_t>(s.diagnostic_counts.subscribers,
+                                                            std::size(subscribers))};
+    }
+    const auto given = [](std::uint32_t n) {
+        return n == scheduler_capacity::unlimited ? std::optional<std::uint32_t>{} : n;
+    };
+    lock_.enter();
+    lock_.do_left([&](job& j) {
+        ++s.pending_commands;
+        apply(j);
+    });
+    s.driver = driver_;
+    s.now = wheel_.now();
+    for (std::size_t level = 0; level < std::size(s.occupied_slots); ++level)
+        s.occupied_slots[level] = static_cast<std::uint32_t>(wheel_.occupied(level).count());
+    s.overflow_size = static_cast<std::uint32_t>(wheel_.overflow_size());
+    s.overflow_capacity = given(overflow_limit_);
+    s.active = active_;
+    s.quota = given(quota_);
+    s.adaptive_quota = given(pressure_.adaptive_quota());
+    s.state = name_of(pressure_.state());
+    s.cause = pressure_.cause();
+    s.is_closed = is_closed_;
+    const std::uint32_t made = store_.made_count();
+    let_go();
+    scheduler_dump out(to, format, s, jobs_max);
+    for (std::uint32_t i = 0; i < made; ++i) {
+        lock_.enter();
+        const auto view = view_of(store_.at(i));
+        let_go();
+        if (view)
+            out.job(*view);
+    }
+    out.end();
+}
+
+std::optional<job_view> scheduler::view_of(const job& j) const noexcept {
+    const job_word word(j.word.load(job::state.acquire()));
+    const bool is_waiting = word.state() == job_state::scheduled;
+    if (!is_waiting && (word.state() != job_state::executing || !word.is(job_word::periodic)))
+        return std::nullopt;
+    job_view v{.id = id_of(j), .mode = j.mode, .metadata = j.is_periodic() ? j.metadata : 0};
+    if (is_waiting)
+        v.next = scale_.ceil(j.due);
+    if (j.is_periodic()) {
+        v.backlog = j.missed;
+        if (j.fired_at != 0)
+            v.last_fire = j.fired_at;
+    }
+    return v;
+}
+
+}  // namespace tactus::inline v0

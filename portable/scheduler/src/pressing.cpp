@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is refused, and who gives way (BP-2 … BP-10, SC-32, SC-38).
+#include <tactus/scheduler/scheduler.hpp>
+
+namespace tactus::inline v0 {
+
+using detail::job;
+
+// ---- looking
+
+void scheduler::observe(tick at, std::uint64_t backlog, bool engaged,
+                        owed_warnings& owed) noexcept {
+    // Somebody who read the clock later may have been here first.
+    observed_at_ = at > observed_at_ ? at : observed_at_;
+    if (ticks_taken_ > backlog)
+        backlog = ticks_taken_;
+    ticks_taken_ = 0;
+    const backpressure_state before = pressure_.state();
+    const tick_state status = pressure_.status().state;
+    owe(owed, pressure_.observe({.now = observed_at_,
+                                 .backlog = backlog,
+                                 .active = active_,
+                                 .gauge_engaged = engaged}));
+    if (pressure_.mode() == tick_mode::catch_up)
+        ++catch_ups_;
+    if (services_ == nullptr || !services_->has(scheduler_services::watching)) [[likely]]
+        return;
+    if (pressure_.status().state != status)
+        note_watched(diagnostic_kind::driver_status, nullptr, observed_at_,
+                     static_cast<std::int64_t>(backlog));
+    if (pressure_.state() != before)
+        note_watched(diagnostic_kind::state, nullptr, observed_at_,
+                     static_cast<std::int64_t>(pressure_.state()));
+}
+
+void scheduler::owe(owed_warnings& owed, const pressure_warnings& what) noexcept {
+    for (const scheduler_warning& w : what.all())
+        owed.add(w);
+    pressed_.store(pressure_.state() != backpressure_state::normal ? 1 : 0,
+                   std::memory_order_relaxed);
+}
+
+void scheduler::look_closely(instant now) noexcept {
+    const tick at = scale_.floor(now);
+    if (looked_at_.exchange(static_cast<std::uint32_t>(at), std::memory_order_relaxed) ==
+        static_cast<std::uint32_t>(at))
+        return;
+    const bool engaged = services_ != nullptr && services_->has(scheduler_services::gauging) &&
+                         services_->engaged(at);
+    owed_warnings owed;
+    lock_.enter();
+    const auto next = wheel_.next_deadline();
+    const std::uint64_t late = next && *next < at ? at - *next : 0;
+    if (late != 0 || engaged || pressure_.state() != backpressure_state::normal)
+        observe(at, late, engaged, owed);
+    let_go();
+    tell(owed);
+}
+
+void scheduler::ticks_taken(std::uint64_t ticks) noexcept {
+    lock_.enter();
+    // The tick that has just passed is nobody's fault.
+    ticks_taken_ += ticks > 1 ? ticks - 1 : 0;
+    ticks_taken_peak_ = ticks > ticks_taken_peak_ ? ticks : ticks_taken_peak_;
+    let_go();
+}
+
+scheduler::pressure scheduler::pressure_now() noexcept {
+    lock_.enter();
+    const pressure p{.state = pressure_.state(),
+                     .cause = pressure_.cause(),
+                     .mode = pressure_.mode(),
+                     .status = pressure_.status(),
+                     .chunk_ticks = pressure_.chunk_ticks()};
+    let_go();
+    return p;
+}
+
+void scheduler::tell(owed_warnings& owed) noexcept {
+    if (listener_ == nullptr)
+        return;
+    for (scheduler_warning& w : owed.all()) {
+        w.at = time_.now();
+        listener_->warned(w);
+    }
+}
+
+// ---- admitting
+
+std::optional<scheduler_error> scheduler::admit(const job_request& r, instant now,
+                                                bool& takes_overflow,
+                                                owed_warnings& owed) noexcept {
+    std::optional<scheduler_error> refused;
+    if (is_closed_) [[unlikely]]
+        refused = scheduler_error{.code = scheduler_errc::closed};
+    else if (!pressure_.admits_at_once(active_)) [[unlikely]]
+        refused = admit_slowly(r, owed);
+    if (!refused && active_ >= timers_limit_) [[unlikely]] {
+        refused = scheduler_error{
+            .code = scheduler_errc::capacity_exceeded, .value = active_, .limit = timers_limit_};
+        owe_capacity(*refused, owed);
+    }
+    // Where overflow grows nobody has to give way.
+    if (!refused && overflow_limit_ != scheduler_capacity::unlimited &&
+        wheel_.would_overflow(now, r.first)) {
+        refused = admit_far(r, owed);
+        takes_overflow = !refused;
+    }
+    if (refused) [[unlikely]]
+        ++rejected_[static_cast<std::size_t>(refused->code)];
+    return refused;
+}
+
+std::optional<scheduler_error> scheduler::admit_slowly(const job_request& r,
+                                                       owed_warnings& owed) noexcept {
+    const backpressure_state before = pressure_.state();
+    const backpressure::admission answer =
+        pressure_.admit({.priority = r.priority, .active = active_, .now = observed_at_});
+    owe(owed, answer.warnings);
+    if (pressure_.state() != before && services_ != nullptr &&
+        services_->has(scheduler_services::watching))
+        note_watched(diagnostic_kind::state, nullptr, observed_at_,
+                     static_cast<std::int64_t>(pressure_.state()));
+    if (answer.result)
+        return std::nullopt;
+    return answer.result.error();
+}
+
+// BP-6, BP-7.
+std::optional<scheduler_error> scheduler::admit_far(const job_request& r,
+                                                    owed_warnings& owed) noexcept {
+    const auto used = [this] {
+        return static_cast<std::uint32_t>(wheel_.overflow_size()) + overflow_reserved_;
+    };
+    if (used() >= overflow_limit_ && !make_way(r.priority, owed)) {
+        const scheduler_error why{.code = scheduler_errc::capacity_exceeded,
+                                  .field = "overflow",
+                                  .value = used(),
+                                  .limit = overflow_limit_};
+        owe_capacity(why, owed);
+        return why;
+    }
+    ++overflow_reserved_;
+    const bool is_filling = std::uint64_t{used()} * 4 >= std::uint64_t{overflow_limit_} * 3;
+    if (is_filling && !is_filling_)
+        owed.add({.kind = scheduler_warning_kind::overflow_near_capacity,
+                  .value = used(),
+                  .limit = overflow_limit_});
+    is_filling_ = is_filling;
+    return std::nullopt;
+}
+
+// The least important, and of these the newest, if it is less important than who comes.
+bool scheduler::make_way(timer_priority for_whom, owed_warnings& owed) noexcept {
+    job* least = nullptr;
+    wheel_.for_each_in_overflow([&](std::uint64_t payload) {
+        job& j = store_.at(static_cast<std::uint32_t>(payload));
+        const bool is_less = least == nullptr || j.priority > least->priority ||
+                             (j.priority == least->priority && j.sequence > least->sequence);
+        if (is_less)
+            least = &j;
+    });
+    if (least == nullptr || least->priority <= for_whom)
+        return false;
+    job& j = *least;
+    // Cancelled meanwhile: who did so waits for the lock, and its place is as good as free.
+    const bool is_ours = changed(j, job_state::scheduled, job_state::cancelled, job_end::dropped);
+    (void)wheel_.cancel(j.timer);
+    if (!is_ours)
+        return true;
+    owed.add({.kind = scheduler_warning_kind::dropped_low_priority,
+              .job = id_of(j),
+              .value = static_cast<std::int64_t>(j.priority)});
+    ++counts_.dropped;
+    j.is_counted = true;
+    note(diagnostic_kind::drop, j, observed_at_, static_cast<std::int64_t>(j.priority));
+    end_scheduled(j);
+    return true;
+}
+
+void scheduler::owe_capacity(const scheduler_error& why, owed_warnings& owed) noexcept {
+    owed.add({.kind = scheduler_warning_kind::capacity_exceeded,
+              .value = why.value,
+              .limit = why.limit});
+}
+
+}  // namespace tactus::inline v0
