@@ -96,6 +96,7 @@ struct scheduler_capabilities {
     bool fixed_delay = true;
 };
 
+class pending_delay;
 class turn;
 
 class scheduler final : public timer_service, private memory_source {
@@ -182,6 +183,14 @@ public:
                             std::forward<F>(f));
     }
 
+    /// SC-13: a span of time, to be asked whether it has passed; see pending_delay.hpp.
+    [[nodiscard]] pending_delay delay(duration d) noexcept;
+    /// What delays are made of: `to` is woken once, on whatever thread runs what is due. Where
+    /// `told` has a function `cancelled`, it is called with the waker's address when the job was
+    /// cancelled instead, by whomever. Both must not block.
+    [[nodiscard]] std::expected<cancellable, scheduler_error> schedule_wake(
+        duration delay, waker& to, const detail::cargo_type& told = {}) noexcept;
+
     /// CN-5: the one way to cancel, for a handle too.
     bool cancel(const cancellable& which) noexcept {
         return which.serial_ == serial_ && cancel(which.index_, which.generation_);
@@ -232,6 +241,9 @@ public:
     /// Takes nothing any more, and cancels what is left, in the order of registration. False: it
     /// was closed before.
     bool close() noexcept;
+    [[nodiscard]] bool has_closed() const noexcept {
+        return closed_.load(std::memory_order_relaxed) != 0;
+    }
 
 private:
     friend struct job;
