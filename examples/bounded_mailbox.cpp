@@ -32,7 +32,7 @@ std::atomic<std::uint32_t> lines_read{0};
 class reader : public actor<line, the_end> {
 public:
     task<> on(line l) {
-        const bool passed = co_await context().delay(1_ms);
+        const auto passed = co_await context().delay(1_ms);
         if (passed && l.number == lines_read + 1)
             ++lines_read;
     }

@@ -173,6 +173,16 @@ target_link_libraries(kernel_allocations PRIVATE test_support tactus::runtime)
 add_test(NAME "kernel_allocations: steady traffic allocates nothing (PF-12)" COMMAND kernel_allocations)
 set_tests_properties("kernel_allocations: steady traffic allocates nothing (PF-12)" PROPERTIES TIMEOUT 120)
 
+# A program of its own: it replaces what tells the time. Sanitizers do so, too.
+if(NOT TACTUS_SANITIZE)
+  add_executable(wall_clock hosted/runtime/wall_clock.cpp)
+  target_link_libraries(wall_clock PRIVATE tactus_build_flags tactus::runtime)
+  add_test(NAME "wall_clock: its changes have no effect (SC-25)"
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "the wall clock does not matter"
+      $<TARGET_FILE:wall_clock>)
+  set_tests_properties("wall_clock: its changes have no effect (SC-25)" PROPERTIES TIMEOUT 120)
+endif()
+
 option(TACTUS_FUZZ "build the fuzzers; clang only, everything is instrumented for them" OFF)
 if(TACTUS_FUZZ)
   set(fuzz_sanitizers address,undefined)

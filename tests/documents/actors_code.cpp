@@ -121,7 +121,7 @@ public:
 
 private:
     static task<int> count(actor_context ctx) {
-        const bool passed = co_await ctx.delay(1_ms);
+        const auto passed = co_await ctx.delay(1_ms);
         co_return passed ? 12 : 0;
     }
 };
@@ -130,7 +130,7 @@ class teller : public actor<int> {
 public:
     explicit teller(actor_ref<deposit, withdraw> from) : from_(from) {}
     task<> on(int amount) {
-        const bool passed = co_await context().delay(1_ms);
+        const auto passed = co_await context().delay(1_ms);
         const auto paid = co_await context().ask<bool>(
             from_, [=](auto me) { return withdraw{amount, me}; }, duration::from_s(1));
         if (passed && paid.value_or(false))
@@ -151,7 +151,7 @@ public:
 class sleeper : public actor<int> {
 public:
     task<> on(int seconds) {
-        const bool passed = co_await context().delay(duration::from_s(seconds));
+        const auto passed = co_await context().delay(duration::from_s(seconds));
         if (passed)
             context().stop();
     }

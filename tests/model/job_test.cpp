@@ -3,7 +3,7 @@
 // Jobs: cancel against fire, and the ends of cells (CN-1, CN-2, CN-4, BT-2, K2, K3).
 //
 // Bounds: a whole scheduler and kernel; two threads with three preemptions.
-#include <tactus/scheduler/scheduler.hpp>
+#include <tactus/scheduler/pending_delay.hpp>
 
 #include <tactus/time/manual_clock.hpp>
 
@@ -110,6 +110,37 @@ TACTUS_MODEL_TEST(job, CN2_woken_or_cancelled_and_over_when_the_cancel_returns,
         const bool cancelled = r->timers.cancel(*armed);
         model::require(w.woken.read() == (cancelled ? 0U : 1U));
     }
+    model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
+}
+
+// SC-13: what a delay's end leaves behind was not touched by who told it after that.
+TACTUS_MODEL_TEST(job, SC13_a_delay_ends_when_it_was_told_that_it_is_due, scenario::preempted(3)) {
+    const auto r = std::make_unique<rig>();
+    counting_waker w;
+    {
+        std::optional<tactus::pending_delay> rest(std::in_place, r->timers, duration::from_ms(1),
+                                                  &w);
+        model::thread firing([&] { r->pass(); });
+        rest.reset();
+        model::require(w.woken.read() <= 1);
+        w.woken.write(5);
+    }
+    model::require(w.woken.read() == 5);
+    model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
+}
+
+TACTUS_MODEL_TEST(job, SC13_a_delay_ends_while_the_scheduler_is_closed, scenario::preempted(3)) {
+    const auto r = std::make_unique<rig>();
+    counting_waker w;
+    {
+        std::optional<tactus::pending_delay> rest(std::in_place, r->timers, duration::from_ms(1),
+                                                  &w);
+        model::thread closing([&] { (void)r->timers.close(); });
+        rest.reset();
+        model::require(w.woken.read() <= 1);
+        w.woken.write(5);
+    }
+    model::require(w.woken.read() == 5);
     model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
 }
 

@@ -42,6 +42,7 @@ public:
         return *wheel_;
     }
     test_wheel& make() noexcept { return make(options()); }
+    [[nodiscard]] test_wheel& wheel() noexcept { return *wheel_; }
 
     [[nodiscard]] tactus::instant begin_of(tactus::tick n) const noexcept {
         return wheel_->scale().begin_of(n);

@@ -249,7 +249,9 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
         seen = job_word(bits);
     }
     // K2: pending and executing jobs are ended by who has them.
-    if (seen.state() == job_state::scheduled) {
+    if (seen.state() == job_state::executing && seen.is(job_word::wakes)) {
+        drop_cargo(j);  // this thread has it
+    } else if (seen.state() == job_state::scheduled) {
         if (!j.is_shared())
             drop_cargo(j);
         submit(j);
@@ -262,6 +264,11 @@ std::optional<job_state> scheduler::state_of(const cancellable& which) const noe
         return std::nullopt;
     return job_word(store_.at(which.index_).word.load(job::state.acquire()))
         .outcome_of(which.generation_);
+}
+
+bool scheduler::was_closed(const cancellable& which) const noexcept {
+    const job_word word(store_.at(which.index_).word.load(job::state.acquire()));
+    return word.generation() == which.generation_ && word.end() == job_end::closed;
 }
 
 std::optional<job_end> scheduler::end_of(const cancellable& which) const noexcept {

@@ -65,8 +65,9 @@ bool scheduler::close() noexcept {
     for (std::uint32_t i = 0; is_first && i < store_.made_count(); ++i) {
         job& j = store_.at(i);
         const job_word word(j.word.load(std::memory_order_relaxed));
-        // Who waits is told that its time will not come.
-        const bool waits = word.is(job_word::wakes);
+        // Who waits is woken, and asks whether its time has come.
+        const bool waits = word.is(job_word::wakes) && word.state() == job_state::scheduled &&
+                           j.carries == nullptr;
         if (changed(j, job_state::scheduled, waits ? job_state::executing : job_state::cancelled,
                     job_end::closed))
             left.add(j);
@@ -80,7 +81,7 @@ bool scheduler::close() noexcept {
         j.is_counted = true;
         ++counts_.cancelled;
         note(diagnostic_kind::cancel, j, now_if_watched());
-        if (j.kind != job_kind::wake) {
+        if (j.kind != job_kind::wake || j.carries != nullptr) {
             end_scheduled(j);
             continue;
         }

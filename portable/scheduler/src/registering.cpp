@@ -320,7 +320,7 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
         job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind));
     if (kind == job_kind::wake) {
         j.cargo = const_cast<void*>(bytes);  // the waker itself
-        j.carries = nullptr;
+        j.carries = type.cancelled != nullptr ? &type : nullptr;
         j.own_block = false;
     } else if (kind != job_kind::note) {
         if (!give_cargo_room(j, type)) [[unlikely]] {
@@ -374,6 +374,13 @@ cancellable scheduler::handle_of(const job& j) const noexcept {
 job_id scheduler::id_of(const job& j) const noexcept {
     return cancellable::job_id_of(store_.index_of(j),
                                   job_word(j.word.load(std::memory_order_relaxed)).generation());
+}
+
+std::expected<cancellable, scheduler_error> scheduler::schedule_wake(
+    duration delay, waker& to, const detail::cargo_type& told) noexcept {
+    if (const auto fault = fault_of(delay, "delay"))
+        return std::unexpected(*fault);
+    return register_bytes({.first = usable(delay)}, job_kind::wake, told, &to);
 }
 
 // ---- timers of the runtime

@@ -34,7 +34,7 @@ class carrier : public actor<parcel, int> {
 public:
     task<> on(const parcel& p) {
         journal().add(p.number);
-        const bool passed = co_await context().delay(ms(10));
+        const auto passed = co_await context().delay(ms(10));
         journal().add(passed ? p.number + 10 : -1);
         if (p.number == 5)
             throw std::runtime_error("lost a parcel");

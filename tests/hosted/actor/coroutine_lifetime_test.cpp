@@ -49,7 +49,7 @@ public:
 
 private:
     task<int> later() {
-        const bool passed = co_await context().delay(ms(5));
+        const auto passed = co_await context().delay(ms(5));
         co_return passed ? 7 : 0;
     }
     any_ref asked_;
@@ -83,7 +83,7 @@ namespace {
 struct parting {
     protocol_context<int> ctx;
     static task<int> later(protocol_context<int> in) {
-        const bool passed = co_await in.delay(ms(5));
+        const auto passed = co_await in.delay(ms(5));
         co_return passed ? 50 : 0;
     }
     ~parting() {
@@ -132,7 +132,7 @@ public:
 private:
     task<bool> inner(int wait_ms) {
         const any_ref before = sender();
-        const bool passed = co_await context().delay(ms(wait_ms));
+        const auto passed = co_await context().delay(ms(wait_ms));
         co_return passed&& before == sender();
     }
 };
@@ -168,7 +168,7 @@ class failing : public actor<int> {
 public:
     task<> on(int v) {
         if (v != 0) {
-            const bool passed = co_await context().delay(ms(3));
+            const auto passed = co_await context().delay(ms(3));
             journal().add(passed ? v : -1);
         }
         if (v == 6)
@@ -236,7 +236,7 @@ private:
     }
     task<int> waiting() {
         const last_word w;
-        const bool passed = co_await context().delay(ms(1'000));
+        const auto passed = co_await context().delay(ms(1'000));
         co_return passed ? 1 : 0;
     }
     stage when_;
@@ -271,7 +271,7 @@ public:
     void on(any_ref who) { context().watch_with(who, 5); }
     task<> on(int v) {
         journal().add(v);
-        const bool passed = co_await context().delay(ms(v));
+        const auto passed = co_await context().delay(ms(v));
         journal().add(passed ? 100 + v : -1);
     }
 };

@@ -56,7 +56,7 @@ public:
             break;
         }
         case what::delay: {
-            const bool passed = co_await context().delay(ms(10'000));
+            const auto passed = co_await context().delay(ms(10'000));
             journal().add(passed ? 1 : 0);
             break;
         }

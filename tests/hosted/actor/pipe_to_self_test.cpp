@@ -68,7 +68,7 @@ public:
 
 private:
     static task<int> after(protocol_context<wait_for, ask_it, come> ctx, int time_ms) {
-        const bool passed = co_await ctx.delay(ms(time_ms));
+        const auto passed = co_await ctx.delay(ms(time_ms));
         co_return passed ? time_ms : 0;
     }
     actor_ref<question> oracle_;
@@ -120,13 +120,13 @@ public:
             co_return;
         }
         context().pipe_to_self(after(context(), v), [](int w) { return w + 100; });
-        const bool passed = co_await context().delay(ms(3));
+        const auto passed = co_await context().delay(ms(3));
         journal().add(passed ? v : -1);
     }
 
 private:
     static task<int> after(protocol_context<int> ctx, int time_ms) {
-        const bool passed = co_await ctx.delay(ms(time_ms));
+        const auto passed = co_await ctx.delay(ms(time_ms));
         co_return passed ? time_ms : 0;
     }
 };

@@ -294,6 +294,46 @@ TEST(kernel_stress, a_pool_that_falls_asleep_after_every_message_wakes_for_the_n
     }
 }
 
+namespace {
+
+/// Hands each message on to who waits for it.
+struct handing_actor {
+    account* book;
+    std::atomic<std::uint64_t>* seen;  // of each sender
+    void receive(turn&, envelope& e) {
+        const item& i = *e.get_if<item>();
+        book->take(i);
+        seen[i.sender].store(i.number + 1, std::memory_order_release);
+    }
+};
+
+}  // namespace
+
+// TC-X15: two workers and two that enqueue, each waiting for its own every few messages: the
+// mailbox becomes idle and ready over and over, never runs twice at once, and none is left behind.
+TEST(kernel_stress, hand_offs_to_one_actor_are_never_lost_nor_doubled) {
+    const std::uint64_t each = sized(1'000'000, 10) / 2;
+    account book;
+    std::atomic<std::uint64_t> seen[2] = {0, 0};
+    pool_rig rig(2);
+    const mailbox_index a = *rig.system.spawn<handing_actor>({}, &book, &seen[0]);
+    in_threads(2, [&](unsigned me) {
+        std::uint64_t sent_count = 0;
+        for (std::uint64_t round = 0; sent_count < each; ++round) {
+            for (std::uint64_t n = 1 + round % 7; n != 0 && sent_count < each; --n)
+                actor_scheduler::tell(a, item{me, sent_count++});
+            // A while by looking, since falling asleep would let the pool do so, too.
+            for (int spin = 0; spin < 1'000 && seen[me].load() != sent_count; ++spin)
+                std::this_thread::yield();
+            ASSERT_TRUE(until([&] { return seen[me].load() == sent_count; }));
+        }
+    });
+    EXPECT_EQ(book.handled_count.load(), 2 * each);
+    EXPECT_EQ(book.overlaps.load(), 0u);
+    EXPECT_EQ(book.order_errors, 0u);
+    EXPECT_EQ(book.sum.load(), 2 * sum_below(each));
+}
+
 // RG: outside threads that send while the system ends: handled, dead letter, or counted as refused.
 TEST(kernel_stress, a_system_may_end_while_others_send_to_it) {
     const std::uint64_t rounds = sized(200, 10);

@@ -44,7 +44,7 @@ public:
     }
     failure on(fail_now) { return failure("told to"); }
     task<> on(wait_now) {
-        const bool passed = co_await context().delay(ms(1));
+        const auto passed = co_await context().delay(ms(1));
         if (passed)
             (void)context().stash();
     }

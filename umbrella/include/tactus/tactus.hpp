@@ -160,6 +160,7 @@
 #include <tactus/scheduler/last_batch_holder.hpp>
 #include <tactus/scheduler/log_replay.hpp>
 #include <tactus/scheduler/on_close_tasks.hpp>
+#include <tactus/scheduler/pending_delay.hpp>
 #include <tactus/scheduler/scheduler.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_dump.hpp>
@@ -184,6 +185,7 @@
 #include <tactus/runtime/blocking_wait.hpp>
 #include <tactus/runtime/calling_thread.hpp>
 #include <tactus/runtime/coordinated_shutdown.hpp>
+#include <tactus/runtime/delay_future.hpp>
 #include <tactus/runtime/dispatcher_threads.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/heap_memory.hpp>

@@ -33,7 +33,7 @@ public:
             const std::lock_guard held(to->mutex);
             to->woken = true;
         }
-        to->changed.notify_one();
+        to->changed.notify_all();
     }
     /// True: it was woken within the time.
     bool wait(std::chrono::nanoseconds limit) {

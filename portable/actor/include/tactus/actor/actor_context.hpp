@@ -251,8 +251,9 @@ public:
     void set_receive_timeout(duration after) noexcept { world().set_receive_timeout(turn_, after); }
     void cancel_receive_timeout() noexcept { world().set_receive_timeout(turn_, duration::max()); }
 
-    /// `co_await context().delay(d)`: true when the time has passed, false when there is no room
-    /// for a timer. With a cancel_token: expected<bool, cancelled>.
+    /// SC-13, SC-15: `co_await context().delay(d)` gives expected<execution_batch,
+    /// scheduler_error>: the batch when the time has passed, or at once why it cannot be waited
+    /// for. With a cancel_token: an expected<..., cancelled> of that.
     template <class Token = no_token>
     [[nodiscard]] auto delay(duration d, Token token = {}) const noexcept {
         return wait_awaiter<delay_source, Token>({world().timers(), d}, token);

@@ -1,38 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delay source: a task waits for time to pass (AC-2); see wait_awaiter.hpp.
+// Delay source: a task waits for time to pass (AC-2, SC-13); see wait_awaiter.hpp.
+//
+// The actors of a system end before its scheduler closes, so a delay that has begun comes, or its
+// coroutine is destroyed and it is cancelled. Where somebody closes it first, it says so.
 #pragma once
 
-#include <optional>
+#include <expected>
 
 #include <tactus/actor/wait_awaiter.hpp>
-#include <tactus/dispatch/timer_service.hpp>
+#include <tactus/scheduler/scheduler.hpp>
 
 namespace tactus::inline v0 {
 
 class delay_source {
 public:
     struct request {
-        timer_service* timers;  // null: there are none
+        scheduler* timers;  // null: there are none
         duration delay;
     };
     static constexpr wait_kind waits_for = wait_kind::time;
-    using result = bool;  // false: there was no room for a timer
+    /// SC-15: the batch of its job, one run however late; or why there was no timer for it.
+    using result = std::expected<execution_batch, scheduler_error>;
 
     delay_source(const request& what, waker& to_wake, mailbox_index) noexcept
-        : what_(what), target_{.wake = &to_wake} {}
+        : what_(what), to_wake_(to_wake) {}
     [[nodiscard]] bool start() noexcept {
         if (what_.timers != nullptr)
-            handle_ = what_.timers->arm(target_, what_.delay);
-        return handle_.has_value();
+            made_ = what_.timers->schedule_wake(what_.delay, to_wake_);
+        return made_.has_value();
     }
-    [[nodiscard]] bool give_up() noexcept { return handle_ && what_.timers->cancel(*handle_); }
-    [[nodiscard]] bool take() const noexcept { return handle_.has_value(); }
+    // Also when the scheduler was closed first: then nobody is woken either.
+    [[nodiscard]] bool give_up() noexcept {
+        return made_ && (what_.timers->cancel(*made_) ||
+                         what_.timers->state_of(*made_) == job_state::cancelled);
+    }
+    [[nodiscard]] result take() const noexcept {
+        if (!made_)
+            return std::unexpected(made_.error());
+        if (what_.timers->was_closed(*made_))
+            return std::unexpected(scheduler_error{.code = scheduler_errc::closed});
+        return execution_batch{.job = made_->id()};
+    }
 
 private:
     request what_;
-    timer_target target_;
-    std::optional<timer_handle> handle_;
+    waker& to_wake_;
+    std::expected<cancellable, scheduler_error> made_ =
+        std::unexpected(scheduler_error{.code = scheduler_errc::closed});
 };
 
 }  // namespace tactus::inline v0

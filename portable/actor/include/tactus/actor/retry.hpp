@@ -121,7 +121,8 @@ template <class Make, class IsFailure = detail::has_no_value>
                 throw;
         }
 #endif
-        // A context is of one turn: this may be another one.
+        // A context is of one turn: this may be another one. Where no timer is to be had the next
+        // try comes at once: tries are counted.
         if (*wait > duration::zero())
             (void)co_await actor_context(*turn::current()).delay(*wait);
     }

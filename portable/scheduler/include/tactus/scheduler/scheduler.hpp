@@ -94,6 +94,7 @@ struct scheduler_capabilities {
     bool fixed_delay = true;
 };
 
+class pending_delay;
 class turn;
 
 class scheduler final : public timer_service, private memory_source {
@@ -219,12 +220,22 @@ public:
         return {};
     }
 
+    /// SC-13: a span of time, to be asked whether it has passed; see pending_delay.hpp.
+    [[nodiscard]] pending_delay delay(duration d) noexcept;
+    /// What delays are made of: `to` is woken once, on whatever thread runs what is due, or, when
+    /// the scheduler is closed, by who does that: see was_closed(). Where `told` has a function `cancelled`, it is called with the waker's address when the job was
+    /// cancelled instead, by whomever. Both must not block.
+    [[nodiscard]] std::expected<cancellable, scheduler_error> schedule_wake(
+        duration delay, waker& to, const detail::cargo_type& told = {}) noexcept;
+
     /// CN-5: the one way to cancel, for a handle too.
     bool cancel(const cancellable& which) noexcept {
         return which.serial_ == serial_ && cancel(which.index_, which.generation_);
     }
     [[nodiscard]] std::optional<job_state> state_of(const cancellable& which) const noexcept;
     [[nodiscard]] std::optional<job_end> end_of(const cancellable& which) const noexcept;
+    /// Of one that wakes, asked by who was woken: its time has not come, and will not.
+    [[nodiscard]] bool was_closed(const cancellable& which) const noexcept;
 
     // ---- timers of the runtime (timer_service)
 
@@ -354,6 +365,9 @@ public:
     }
     /// The same without due timers and tasks. False: it was closed before.
     bool close() noexcept;
+    [[nodiscard]] bool has_closed() const noexcept {
+        return closed_.load(std::memory_order_relaxed) != 0;
+    }
 
 private:
     friend struct detail::job;
