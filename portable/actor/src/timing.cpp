@@ -68,6 +68,19 @@ void actor_world::forget_timer(cell_extras& x, actor_timer& timer) noexcept {
     }
 }
 
+timer_guardian actor_world::guardian_of(turn& t) const noexcept {
+    if (timers_ == nullptr || !timers_->has_policies())
+        return timer_guardian::none;
+    for (mailbox_index at = t.self(); at.valid();) {
+        if (at == user_)
+            return timer_guardian::user;
+        if (at == system_)
+            return timer_guardian::system;
+        at = cell::of(kernel_->slots().at(at.slot_number())).parent();
+    }
+    return timer_guardian::root;
+}
+
 void actor_world::note_scheduled(turn& t, any_ref to, const message_type& what,
                                  duration delay) noexcept {
     if (effect_recorder* recorder = recording(cell::of(t.place())))
@@ -129,7 +142,7 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     const bool last = timer->mode == timer_mode::single;
     envelope* inner = timer->wrap(*kernel_, me, last);
     if (inner == nullptr) {
-        rearm(*x, *timer);
+        rearm(t, *x, *timer);
         return handled::ok();
     }
     const timer_key key = timer->key;
@@ -137,20 +150,20 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
         // PK-TIM-4: over before its message is handled.
         forget_timer(*x, *timer);
     } else if (timer->mode == timer_mode::fixed_rate) {
-        rearm(*x, *timer);
+        rearm(t, *x, *timer);
     }
     const handled result = receive_inner(t, s, *inner, me);
     // Fixed delay: counted from here, unless it was cancelled or replaced meanwhile.
     for (actor_timer* same = s.c.extras()->timers; same != nullptr; same = same->next) {
         if (same->key == key && same->handle == due.which) {
-            rearm(*x, *same);
+            rearm(t, *x, *same);
             break;
         }
     }
     return result;
 }
 
-void actor_world::rearm(cell_extras& x, actor_timer& timer) noexcept {
+void actor_world::rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept {
     duration rest = timer.interval;
     if (timer.mode == timer_mode::fixed_rate) {
         timer.due = timer.due + timer.interval;
@@ -158,11 +171,15 @@ void actor_world::rearm(cell_extras& x, actor_timer& timer) noexcept {
     } else if (timer.mode == timer_mode::single && rest > retry_after) {
         rest = retry_after;
     }
+    timer.target.goes_on = true;
     const auto next = timers_->arm(timer.target, rest > duration::zero() ? rest : duration::zero());
-    if (next)
+    if (next) {
         timer.handle = *next;
-    else
-        forget_timer(x, timer);
+        return;
+    }
+    // Its supervisor decides: without it the actor would wait for ever.
+    forget_timer(x, timer);
+    fail(t, failure("no room to arm a timer again: the scheduler is full or closed"));
 }
 
 void actor_world::due_was_lost(mailbox_index whose, std::optional<timer_handle> which,
@@ -188,7 +205,7 @@ void actor_world::rearm_lost(turn& t, const self& s, const system_message& m) no
     for (actor_timer* timer = x->timers; timer != nullptr;) {
         actor_timer* const next = timer->next;
         if (is_lost(timer->handle))
-            rearm(*x, *timer);
+            rearm(t, *x, *timer);
         timer = next;
     }
     if (idle_watch* idle = x->idle; idle != nullptr && idle->timer && is_lost(*idle->timer))
@@ -201,6 +218,11 @@ void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after)
     idle.target.who = t.self();
     idle.timer =
         timers_ != nullptr ? timers_->arm(idle.target, after) : std::optional<timer_handle>{};
+    if (idle.timer)
+        idle.target.goes_on = true;  // from now on
+    else
+        fail(t, failure("no room for a receive timeout: the scheduler is full, closed or refuses "
+                        "under backpressure"));
 }
 
 void actor_world::set_receive_timeout(turn& t, duration after) noexcept {

@@ -94,7 +94,7 @@ std::optional<scheduler_error> scheduler::admit(const job_request& r, instant no
     std::optional<scheduler_error> refused;
     if (is_closed_) [[unlikely]]
         refused = scheduler_error{.code = scheduler_errc::closed};
-    else if (!pressure_.admits_at_once(active_)) [[unlikely]]
+    else if (!pressure_.admits_at_once(active_) && !r.goes_on) [[unlikely]]
         refused = admit_slowly(r, owed);
     if (!refused && active_ >= timers_limit_) [[unlikely]] {
         refused = scheduler_error{

@@ -391,7 +391,8 @@ std::optional<timer_handle> scheduler::arm(timer_target& to, duration delay) noe
     static constexpr detail::cargo_type nothing{};
     const bool wakes = to.wake != nullptr;
     const duration first = delay > duration::zero() ? delay : duration::zero();
-    const job_request r{.first = first, .to = to.who, .priority = timer_priority::high};
+    const job_request r{
+        .first = first, .to = to.who, .priority = timer_priority::high, .goes_on = to.goes_on};
     const auto made = register_bytes(r, wakes ? job_kind::wake : job_kind::note, nothing, to.wake);
     if (!made)
         return std::nullopt;

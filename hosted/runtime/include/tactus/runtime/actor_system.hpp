@@ -267,6 +267,8 @@ public:
     /// SC-1: messages and functions that are due later; see docs/scheduler.md. Within actors
     /// context() has the same calls.
     [[nodiscard]] tactus::scheduler& scheduler() noexcept { return *world_->timers(); }
+    /// SC-4: the same with references of actors.
+    [[nodiscard]] typed_scheduler timers() noexcept { return typed_scheduler(world_->timers()); }
     /// Ready when everything has ended, as wait() sees it; the same one each time. May outlive the
     /// system.
     [[nodiscard]] std::shared_future<void> when_terminated() const;

@@ -21,6 +21,7 @@
 #include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/props.hpp>
 #include <tactus/actor/resolve_source.hpp>
+#include <tactus/actor/typed_scheduler.hpp>
 #include <tactus/base/check.hpp>
 #include <tactus/scheduler/scheduler.hpp>
 
@@ -204,41 +205,47 @@ public:
     [[nodiscard]] bool is_timer_active(timer_key key) const noexcept {
         return world().timer_active(turn_, key);
     }
-    /// SC-4: sends a message to whomever after `delay`, be it that this actor has ended. What it
-    /// gives cancels that, and may be dropped.
-    template <message M>
-    scheduled schedule_once(duration delay, any_ref to, M message) {
-        return schedule({.first = delay}, to, std::move(message));
+    /// SC-4: the calls of typed_scheduler.hpp in this actor's name. schedule_once(delay, to,
+    /// message) sends to whomever, be it that this actor has ended. What it gives cancels that, and
+    /// may be dropped. `more` are options, instead of those of the policy (SC-5).
+    template <class Ref, class M, class... More>
+    scheduled schedule_once(duration delay, const Ref& to, M message, const More&... more) {
+        return noted(to, message_type_of<M>, delay,
+                     mine().schedule_once(delay, to, std::move(message), more...));
     }
     /// At `initial`, and every `interval` after that, on the grid that begins now.
-    template <message M>
+    template <class Ref, class M, class... More>
         requires std::copy_constructible<M>
-    scheduled schedule_at_fixed_rate(duration initial, duration interval, any_ref to, M message) {
-        return schedule({.mode = job_mode::fixed_rate, .first = initial, .period = interval}, to,
-                        std::move(message));
+    scheduled schedule_at_fixed_rate(duration initial, duration interval, const Ref& to, M message,
+                                     const More&... more) {
+        return noted(
+            to, message_type_of<M>, initial,
+            mine().schedule_at_fixed_rate(initial, interval, to, std::move(message), more...));
     }
     /// At `initial`, and `delay` after each was handled.
-    template <message M>
+    template <class Ref, class M, class... More>
         requires std::copy_constructible<M>
-    scheduled schedule_with_fixed_delay(duration initial, duration delay, any_ref to, M message) {
-        return schedule({.mode = job_mode::fixed_delay, .first = initial, .period = delay}, to,
-                        std::move(message));
+    scheduled schedule_with_fixed_delay(duration initial, duration delay, const Ref& to, M message,
+                                        const More&... more) {
+        return noted(
+            to, message_type_of<M>, initial,
+            mine().schedule_with_fixed_delay(initial, delay, to, std::move(message), more...));
     }
     /// The same for a function `f(const execution_batch&)`, which runs on this actor's dispatcher,
     /// and not in its turn.
-    template <class F>
-    scheduled schedule_once_fn(duration delay, F f) {
-        return schedule_fn({.first = delay}, std::move(f));
+    template <class F, class... More>
+    scheduled schedule_once_fn(duration delay, F f, const More&... more) {
+        return mine().schedule_once_fn(delay, std::move(f), more...);
     }
-    template <class F>
-    scheduled schedule_at_fixed_rate_fn(duration initial, duration interval, F f) {
-        return schedule_fn({.mode = job_mode::fixed_rate, .first = initial, .period = interval},
-                           std::move(f));
+    template <class F, class... More>
+    scheduled schedule_at_fixed_rate_fn(duration initial, duration interval, F f,
+                                        const More&... more) {
+        return mine().schedule_at_fixed_rate_fn(initial, interval, std::move(f), more...);
     }
-    template <class F>
-    scheduled schedule_with_fixed_delay_fn(duration initial, duration delay, F f) {
-        return schedule_fn({.mode = job_mode::fixed_delay, .first = initial, .period = delay},
-                           std::move(f));
+    template <class F, class... More>
+    scheduled schedule_with_fixed_delay_fn(duration initial, duration delay, F f,
+                                           const More&... more) {
+        return mine().schedule_with_fixed_delay_fn(initial, delay, std::move(f), more...);
     }
     /// The system's; null where there are no timers.
     [[nodiscard]] tactus::scheduler* scheduler() const noexcept { return world().timers(); }
@@ -291,25 +298,19 @@ public:
     [[nodiscard]] turn& in() const noexcept { return turn_; }
 
 private:
-    static constexpr scheduler_error no_timers{.code = scheduler_errc::closed};
-
-    template <class M>
-    [[nodiscard]] scheduled schedule(job_request r, any_ref to, M message) {
-        if (scheduler() == nullptr)
-            return std::unexpected(no_timers);
-        r.to = to.index();
-        r.sender = turn_.self();
-        auto made = scheduler()->add(r, std::move(message));
-        if (made)
-            world().note_scheduled(turn_, to, message_type_of<M>, r.first);
-        return made;
+    /// Sender, dispatcher and guardian filled in.
+    [[nodiscard]] typed_scheduler mine() const noexcept {
+        const auto dispatcher = static_cast<std::uint16_t>(turn_.place().dispatcher_number());
+        return typed_scheduler(scheduler(), {.sender = self(),
+                                             .from = {.dispatcher = dispatcher,
+                                                      .guardian = world().guardian_of(turn_)},
+                                             .dispatcher = dispatcher});
     }
-    template <class F>
-    [[nodiscard]] scheduled schedule_fn(job_request r, F f) {
-        if (scheduler() == nullptr)
-            return std::unexpected(no_timers);
-        r.executor = static_cast<std::uint16_t>(turn_.place().dispatcher_number());
-        return scheduler()->add_function(r, std::move(f));
+    [[nodiscard]] scheduled noted(any_ref to, const message_type& what, duration first,
+                                  scheduled made) {
+        if (made)
+            world().note_scheduled(turn_, to, what, first);
+        return made;
     }
 
     template <class Ref>

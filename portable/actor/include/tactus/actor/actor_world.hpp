@@ -246,6 +246,8 @@ public:
     void cancel_timers(turn& t) noexcept;
     [[nodiscard]] bool timer_active(turn& t, timer_key key) noexcept;
     /// AC-5, SC-4: an actor has scheduled a message.
+    /// SC-5: below which guardian it lives, as far as policies ask; none where there are no policies.
+    [[nodiscard]] timer_guardian guardian_of(turn& t) const noexcept;
     void note_scheduled(turn& t, any_ref to, const message_type& what, duration delay) noexcept;
     /// TM-2; duration::max(): none.
     void set_receive_timeout(turn& t, duration after) noexcept;
@@ -471,7 +473,7 @@ private:
     void due_was_lost(mailbox_index whose, std::optional<timer_handle> which,
                       dead_letter_cause why) noexcept;
     void rearm_lost(turn& t, const self& s, const system_message& m) noexcept;
-    void rearm(cell_extras& x, actor_timer& timer) noexcept;
+    void rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept;
     void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
     /// True: there was one.

@@ -32,6 +32,8 @@ struct timer_due {
 struct timer_target {
     mailbox_index who = {};
     waker* wake = nullptr;  // must not block
+    // It continues a timer that was there: backpressure does not refuse it, since it discards none.
+    bool goes_on = false;
 };
 
 /// The job of a timer: one registration. Never 0, since generations are not.

@@ -27,6 +27,7 @@ struct job_request {
     // Of fixed delay.
     bool after_sent = false;
     std::uint64_t metadata = 0;
+    bool goes_on = false;  // continues one that was there (BP-3)
 
     [[nodiscard]] static constexpr job_request once(duration delay,
                                                     timer_priority priority) noexcept {

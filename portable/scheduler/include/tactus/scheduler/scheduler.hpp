@@ -215,7 +215,7 @@ public:
     }
     /// SC-5: what a timer that comes from there gets.
     [[nodiscard]] timer_policy policy_of(const timer_affinity& from) const noexcept {
-        if (services_ != nullptr && services_->has(scheduler_services::ruling)) [[unlikely]]
+        if (has_policies()) [[unlikely]]
             return services_->policy_of(from);
         return {};
     }
@@ -332,6 +332,9 @@ public:
             return nullptr;
         services_->begin(scheduler_services::gauging);
         return &services_->gauge();
+    }
+    [[nodiscard]] bool has_policies() const noexcept {
+        return services_ != nullptr && services_->has(scheduler_services::ruling);
     }
     /// SC-5; null: there are none.
     [[nodiscard]] timer_policies* policies() noexcept {
