@@ -299,7 +299,7 @@ TEST(conformance_hooks, AC_5_what_cannot_be_scheduled) {
             char bytes[200] = {};
         };
         rig.memory.refusing = true;
-        const auto too_large = me.ctx().schedule_once(ms(1), me.ctx().self(), wide{});
+        const auto too_large = me.ctx().schedule_once(ms(1), any_ref(me.ctx().self()), wide{});
         ASSERT_FALSE(too_large);
         EXPECT_EQ(too_large.error().code, scheduler_errc::capacity_exceeded);
         rig.memory.refusing = false;

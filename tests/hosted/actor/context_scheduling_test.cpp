@@ -153,7 +153,7 @@ public:
         struct wide {
             char bytes[300] = {};
         };
-        EXPECT_TRUE(context().schedule_once(ms(5), context().self(), wide{}));
+        EXPECT_TRUE(context().schedule_once(ms(5), any_ref(context().self()), wide{}));
     }
 };
 TEST(context_scheduling, SH_5_post_stop_may_schedule) {
