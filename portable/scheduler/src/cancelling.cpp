@@ -100,9 +100,13 @@ void scheduler::end_alive(job& j) noexcept {
 
 void scheduler::let_go() noexcept {
     bool nearer = false;
+    instant nearest;
     job* doomed = nullptr;
     for (;;) {
-        nearer = nearer || std::exchange(is_nearer_, false);
+        if (std::exchange(is_nearer_, false)) {
+            nearer = true;
+            nearest = scale_.begin_of(wheel_.next_deadline().value_or(0));
+        }
         if (job* const more = std::exchange(doomed_, nullptr)) [[unlikely]] {
             job* last = more;
             while (last->next.read() != nullptr)
@@ -120,7 +124,7 @@ void scheduler::let_go() noexcept {
         });
     }
     if (nearer)
-        kernel_->deadline_added();
+        kernel_->deadline_added(nearest);
     // Last doomed first, so oldest last: turned round.
     job* oldest = nullptr;
     while (doomed != nullptr) {
