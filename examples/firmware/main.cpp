@@ -7,6 +7,7 @@
 #include <tactus/port/memory_use.hpp>
 #include <tactus/port/semihosting.hpp>
 #include <tactus/time/systick_clock.hpp>
+#include <tactus/time/systick_driver.hpp>
 
 namespace semihosting = tactus::port::semihosting;
 
@@ -23,10 +24,11 @@ void say(const char* before, std::uint64_t number) {
 
 int main() {
     tactus::tick_source ticks;
-    const tactus::systick_clock clock(
-        {.core_clock_hz = tactus::port::board::core_clock_hz, .ticks = &ticks});
+    const tactus::systick_clock clock({.core_clock_hz = tactus::port::board::core_clock_hz});
+    tactus::systick_driver driver(clock);
     auto system = tactus::device_system::create(
-        "relay", {.time = &clock, .ticks = &ticks, .memory = memory}, relay::config);
+        "relay", {.time = &clock, .ticks = &ticks, .driver = &driver, .memory = memory},
+        relay::config);
     tactus::port::heap_close();
     relay::score all;
     if (!system || !relay::begin(*system, all))

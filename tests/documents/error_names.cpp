@@ -22,6 +22,7 @@
 #include <tactus/runtime/shutdown_task.hpp>
 #include <tactus/scheduler/log_replay.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/time/tick_driver.hpp>
 #include <tactus/time/tick_source.hpp>
 #include <tactus/time/timer_error.hpp>
 
@@ -61,6 +62,7 @@ int main() {
     print<shutdown_task_state>("shutdown_task_state", shutdown_task_state_count, &name_of);
     print<timer_errc>("timer_errc", timer_errc::time_went_back, &to_text);
     print<tick_state>("tick_state", tick_state::suspended, &to_text);
+    print<tick_driver_error>("tick_driver_error", tick_driver_error_count, &name_of);
     print<scheduler_errc>("scheduler_errc", scheduler_errc_count, &name_of);
     print<scheduler_warning_kind>("scheduler_warning_kind", scheduler_warning_count, &name_of);
     print<backpressure_cause>("backpressure_cause", backpressure_cause_count, &name_of);

@@ -3,10 +3,13 @@
 // Schema: the settings of each section as rows: how one is called, read, shown and explained.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "document.hpp"
 
@@ -32,6 +35,7 @@ struct field {
 [[nodiscard]] std::span<const field<system_setting>> dead_letter_fields();
 [[nodiscard]] std::span<const field<shutdown_setting>> shutdown_fields();
 [[nodiscard]] std::span<const field<phase_setting>> phase_fields();
+[[nodiscard]] std::span<const field<scheduler_setting>> scheduler_fields();
 
 /// Settings that are right one by one and do not go together.
 struct misfit {
@@ -46,6 +50,24 @@ struct misfit {
 [[nodiscard]] std::string quoted(std::string_view text);
 /// "none" is the longest there is.
 [[nodiscard]] complaint read_duration(const value& v, duration& to);
+/// One that something can be waited for.
+[[nodiscard]] complaint read_timeout(const value& v, duration& to);
+/// The name of one of `known`.
+template <class Enum>
+complaint read_name(const value& v, std::initializer_list<std::pair<std::string_view, Enum>> known,
+                    Enum& to) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, what] : known) {
+        if (v.is == shape::text && v.text == name) {
+            to = what;
+            return {};
+        }
+        names.push_back(name);
+    }
+    if (v.is == shape::text)
+        return "unknown value '" + shown(v.text) + "'" + suggestion(v.text, names);
+    return "expected one of the names" + suggestion({}, names) + ", " + found(v);
+}
 [[nodiscard]] complaint read_id(const value& v, std::string& to);
 [[nodiscard]] complaint read_preset(const value& v, std::optional<system_preset>& to);
 /// "deque+bounded"

@@ -139,6 +139,10 @@ outcome read_shutdown(const value& said, const std::string& where, settings& to)
     return {};
 }
 
+outcome read_scheduler(const value& said, const std::string& where, settings& to) {
+    return read_field(said, where, scheduler_fields(), to.scheduler);
+}
+
 struct section {
     std::string_view key;
     outcome (*read)(const value& said, const std::string& where, settings& to);
@@ -151,6 +155,7 @@ constexpr section sections[] = {
     {"requirements", read_requirement},
     {"system", read_system},
     {"coordinated_shutdown", read_shutdown},
+    {"scheduler", read_scheduler},
 };
 constexpr std::string_view preset_key = "preset";
 
@@ -175,6 +180,8 @@ outcome read_document(const value& root, settings& to) {
             return no_table(part, part.key);
         if (known->read == read_shutdown)
             to.coordinated_shutdown.line = part.line;
+        if (known->read == read_scheduler)
+            to.scheduler.line = part.line;
         for (const value& said : part.parts) {
             if (auto read = known->read(said, under(part.key, said.key), to); !read)
                 return read;
@@ -294,6 +301,7 @@ std::vector<setting_info> known_settings() {
     add("system.dead_letters", dead_letter_fields());
     add("coordinated_shutdown", shutdown_fields());
     add("coordinated_shutdown.phases.\"<name>\"", phase_fields());
+    add("scheduler", scheduler_fields());
     return all;
 }
 

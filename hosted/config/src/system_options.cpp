@@ -70,6 +70,17 @@ std::expected<actor_system::options, config_error> system_options(const settings
         return std::unexpected(config_error{from.file, line, std::move(key), wrong->text});
     }
 
+    o.scheduler = from.timers();
+    if (const auto fine = validate(o.scheduler); !fine) {
+        char text[200];
+        const std::string said(describe(fine.error(), text));
+        // "resolution: a tick of 0 ns ..."
+        const std::size_t mark = said.find(": ");
+        return std::unexpected(config_error{from.file, from.scheduler.line,
+                                            under("scheduler", said.substr(0, mark)),
+                                            said.substr(mark + 2)});
+    }
+
     for (const dispatcher_setting& d : from.dispatchers) {
         if (d.id == default_dispatcher_id)
             o.dispatcher = d.config;

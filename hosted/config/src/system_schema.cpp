@@ -22,31 +22,6 @@ complaint read_flag(const value& v, bool& to) {
 complaint read_flag(const value& v, std::optional<bool>& to) {
     return read_flag(v, to.emplace());
 }
-/// One that something can be waited for.
-complaint read_timeout(const value& v, duration& to) {
-    duration d;
-    if (auto wrong = read_duration(v, d))
-        return wrong;
-    if (d <= duration::zero() || d == duration::max())
-        return "expected a time of more than nothing, and not for ever, " + found(v);
-    to = d;
-    return {};
-}
-template <class Enum>
-complaint read_name(const value& v, std::initializer_list<std::pair<std::string_view, Enum>> known,
-                    Enum& to) {
-    std::vector<std::string_view> names;
-    for (const auto& [name, what] : known) {
-        if (v.is == shape::text && v.text == name) {
-            to = what;
-            return {};
-        }
-        names.push_back(name);
-    }
-    if (v.is == shape::text)
-        return "unknown value '" + shown(v.text) + "'" + suggestion(v.text, names);
-    return "expected one of the names" + suggestion({}, names) + ", " + found(v);
-}
 complaint read_at_limit(const value& v, system_setting::at_limit& to) {
     using enum system_setting::at_limit;
     return read_name(v, {{"abort", abort}, {"detach", detach}}, to);
@@ -176,6 +151,16 @@ constexpr auto phase_rows = std::to_array<field<p>>({
 });
 
 }  // namespace
+
+complaint read_timeout(const value& v, duration& to) {
+    duration d;
+    if (auto wrong = read_duration(v, d))
+        return wrong;
+    if (d <= duration::zero() || d == duration::max())
+        return "expected a time of more than nothing, and not for ever, " + found(v);
+    to = d;
+    return {};
+}
 
 std::span<const field<system_setting>> system_fields() {
     return system_rows;

@@ -5,6 +5,7 @@
 
 #include "signal_watch.hpp"
 #include "signals_blocked.hpp"
+#include "system_driver.hpp"
 #include "system_listener.hpp"
 #include "system_log.hpp"
 #include "wait_until.hpp"
@@ -45,11 +46,28 @@ const actor_system::options& usable(const actor_system::options& o) {
         throw std::invalid_argument(
             "an actor_system has memory that grows and threads of its own: memory, runs and ticks "
             "of a toolbox are for a device_system");
-    if (o.tools.time != nullptr && o.tools.time->kind() == clock_kind::deterministic)
-        throw std::invalid_argument(
-            "a clock that is set by hand cannot wake threads: it is for a device_system, or a test "
-            "kit");
     return o;  // NOLINT(bugprone-return-const-ref-from-parameter): its caller's
+}
+
+/// SC-34, SC-37: what the system is built with.
+scheduler_config configured(const actor_system::options& o, const clock& time) {
+    scheduler_config c = o.scheduler;
+    c.clock = time.kind();
+    auto fine = validate(c);
+    if (fine && c.use == scheduler_use::production && o.tools.driver != nullptr &&
+        o.tools.driver->kind() == clock_kind::deterministic)
+        fine = std::unexpected(scheduler_config_error{
+            .code = scheduler_config_errc::manual_ticks_in_production, .field = "driver"});
+    if (fine)
+        return c;
+    char text[200];
+    throw std::invalid_argument("scheduler." + std::string(describe(fine.error(), text)));
+}
+
+/// Addresses for as many timers as there may be.
+std::uint32_t timers_of(const scheduler_config& c, std::uint32_t otherwise) {
+    const std::uint32_t bounded = capacity_of(c).timers;
+    return bounded == scheduler_capacity::unlimited ? otherwise : bounded;
 }
 
 }  // namespace
@@ -85,10 +103,16 @@ struct actor_system::parts final : world_events {
                          .suspend = quiet_for(o.dead_letters.suspend),
                          .quiet_during_shutdown = !o.dead_letters.during_shutdown}),
           memory({.actors_max = o.actors_max, .messages_max = o.messages_max}),
-          timer_blocks(o.timers_max),
+          driver({.time = &time,
+                  .config = configured(o, time),
+                  .given = o.tools.driver,
+                  .policy = o.driver_stops,
+                  .log = &log,
+                  .gave_up = [this](const std::string& why) { driver_lost(why); }}),
+          timer_blocks(timers_of(configured(o, time), o.timers_max)),
           timers(timer_blocks.options(scheduler_options{
               .time = &time,
-              .config = scheduler_config::for_clock(time.kind()),
+              .config = configured(o, time),
               .memory = &heap,
               .slot = o.tools.local != nullptr ? o.tools.local : &own_local,
           })),
@@ -104,16 +128,32 @@ struct actor_system::parts final : world_events {
           names_filled(fill_names()),
           kernel(memory.fill(runtime::dispatchers::fill({.time = &time,
                                                          .timers = &timers,
+                                                         .driver = driver.driver(),
+                                                         .driven_by = &driver,
                                                          .seed = o.tools.seed,
                                                          .events = &world,
                                                          .above = &world},
                                                         o.dispatcher))),
           all(kernel, {.system_name = name, .names = &names},
               {.id = default_dispatcher_id, .config = o.dispatcher}),
+          driving(*this),
           shutdown(std::in_place, o.shutdown, hooks()) {
         world.begin(kernel);
+        driver.look_after();
         if (o.shutdown_on_signals)
             signals = std::make_unique<runtime::signal_watch>([this](int n) { signalled(n); });
+    }
+
+    /// TS-7: nobody keeps the time any more.
+    void driver_lost(const std::string& why) {
+        {
+            const std::lock_guard held(mutex);
+            failed = true;
+            failure_text = why;
+        }
+        log.write(log_level::error, why + ", the system ends");
+        if (!run_shutdown(shutdown_reason::driver_stopped()))
+            end_actors({});
     }
 
     void signalled(int number) noexcept {
@@ -340,6 +380,7 @@ struct actor_system::parts final : world_events {
     runtime::system_listener listener;
     runtime::heap_memory heap;
     runtime::scheduler_memory memory;
+    runtime::system_driver driver;
     runtime::timer_memory timer_blocks;
     tactus::scheduler timers;
     resolver names;
@@ -347,6 +388,17 @@ struct actor_system::parts final : world_events {
     bool names_filled;  // before dispatchers ask
     actor_scheduler kernel;
     runtime::dispatchers all;
+
+    /// Drives the kernel while it lives.
+    struct driving_scope {
+        explicit driving_scope(parts& p) : driver(p.driver) {
+            driver.start(p.kernel, p.all.keeper());
+        }
+        ~driving_scope() { driver.stop(); }
+        driving_scope(const driving_scope&) = delete;
+        driving_scope& operator=(const driving_scope&) = delete;
+        runtime::system_driver& driver;
+    };
 
     std::promise<void> has_ended;
     std::shared_future<void> end_of_it = has_ended.get_future().share();
@@ -363,6 +415,7 @@ struct actor_system::parts final : world_events {
     bool callbacks_taken = false;
     std::vector<std::function<void()>> callbacks;  // taken: the caller's
     std::thread caller;
+    driving_scope driving;  // its thread uses what is above
     // Its thread uses everything above.
     std::optional<coordinated_shutdown> shutdown;
 };
@@ -376,6 +429,7 @@ actor_system::~actor_system() {
         parts_->shutdown.reset();
         if (parts_->caller.joinable())
             parts_->caller.join();
+        parts_->driver.stop();
         parts_->all.force_stop();
         parts_->world.sweep();
         return;
@@ -437,6 +491,9 @@ std::string actor_system::path_of(any_ref who) {
 }
 std::string_view actor_system::name() const noexcept {
     return parts_->name;
+}
+system_info actor_system::info() const noexcept {
+    return {.name = parts_->name, .driver = parts_->driver.view()};
 }
 int actor_system::exit_code() const noexcept {
     const std::lock_guard held(parts_->mutex);

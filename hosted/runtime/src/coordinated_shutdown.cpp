@@ -22,6 +22,10 @@ shutdown_reason shutdown_reason::guardian_failed() {
     return {.name = "guardian_failed", .exit_code = 70};  // EX_SOFTWARE
 }
 
+shutdown_reason shutdown_reason::driver_stopped() {
+    return {.name = "driver_stopped", .exit_code = 70};
+}
+
 shutdown_reason shutdown_reason::signal(int number) {
     return {.name = number == SIGTERM  ? "SIGTERM"
                     : number == SIGINT ? "SIGINT"

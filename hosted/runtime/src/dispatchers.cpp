@@ -270,6 +270,10 @@ bool dispatchers::drained() {
     return before == after;
 }
 
+housekeeper& dispatchers::keeper() noexcept {
+    return state_->keeper;
+}
+
 bool dispatchers::shut_down(std::chrono::nanoseconds limit) {
     const worker* own = worker::current();
     TACTUS_CHECK(2, own == nullptr || &own->system() != &state_->system);

@@ -13,7 +13,8 @@ namespace tactus::inline v0 {
 
 const char* name_of(device_error::kind what) noexcept {
     static constexpr const char* names[device_error_count] = {
-        "arena_too_small", "no_clock", "name_invalid", "resolution_invalid", "capacity_invalid"};
+        "arena_too_small",    "no_clock",         "name_invalid",
+        "resolution_invalid", "capacity_invalid", "driver_failed"};
     return names[static_cast<std::size_t>(what)];
 }
 const char* text_of(device_error::kind what) noexcept {
@@ -22,7 +23,8 @@ const char* text_of(device_error::kind what) noexcept {
         "a system needs a clock",
         "a system's name begins with a letter or digit, then those, '-' and '_'",
         "the resolution of timers is positive, and at most a second",
-        "there is room for at least one actor and one message, and at most 25,600 timers"};
+        "there is room for at least one actor and one message, and at most 25,600 timers",
+        "the tick driver does not start: text_of(error.driver) says why"};
     return texts[static_cast<std::size_t>(what)];
 }
 
@@ -49,7 +51,10 @@ std::expected<device_system, device_error> device_system::create(std::string_vie
     at = std::align(alignof(parts), sizeof(parts), at, left);
     TACTUS_CHECK(1, at != nullptr);
     auto* const rest = static_cast<std::byte*>(at) + sizeof(parts);
-    return device_system(::new (at) parts(name, tools, c, {rest, left - sizeof(parts)}));
+    device_system made(::new (at) parts(name, tools, c, {rest, left - sizeof(parts)}));
+    if (const auto begun = made.parts_->start_driver(); !begun)
+        return std::unexpected(device_error{.what = kind::driver_failed, .driver = begun.error()});
+    return made;
 }
 
 std::span<std::byte> device_system::parts::take(std::size_t size, std::size_t alignment) noexcept {
@@ -82,6 +87,7 @@ actor_scheduler::options device_system::parts::filled(const device_config& c) no
     o.seed = tools.seed;
     o.events = &world;
     o.above = &world;
+    o.driven_by = this;
     return o;
 }
 
@@ -102,14 +108,17 @@ device_system::parts::parts(std::string_view name, const toolbox& t, const devic
              .timers = timers != nullptr ? &timers->service : nullptr,
              .log = &log,
              .services = c.services}),
-      kernel(filled(c)) {
+      kernel(filled(c)),
+      tick_length(c.resolution) {
     if (t.runs != nullptr)
         lent.emplace(kernel, *kernel.dispatcher_at(0), *t.runs,
                      lent_workers::options{.memory = &memory});
     else
         loop.emplace(kernel);
     if (t.ticks != nullptr)
-        ticks.emplace(t.ticks->acquire());
+        pulls.emplace(t.ticks->acquire());
+    if (t.driver != nullptr)
+        driver.emplace(driver_keeper::options{.driver = t.driver, .host = this, .listener = this});
     world.begin(kernel);
 }
 
@@ -117,6 +126,8 @@ device_system::~device_system() {
     if (parts_ == nullptr)
         return;
     parts& p = *parts_;
+    if (p.driver)
+        p.driver->stop();
     p.world.terminate();
     if (p.lent) {
         while (!p.lent->stop())
@@ -172,6 +183,43 @@ void device_system::parts::world_ended() noexcept {
         also->world_ended();
 }
 
+// ---- the driver
+
+std::expected<void, tick_driver_error> device_system::parts::start_driver() noexcept {
+    return driver ? driver->start() : std::expected<void, tick_driver_error>{};
+}
+// Only who moves the clock by hand acts: it is the thread that runs the system.
+bool device_system::parts::acts() const noexcept {
+    return tools.time->kind() == clock_kind::deterministic;
+}
+instant device_system::parts::next_act() noexcept {
+    return kernel.waiting().next_deadline();
+}
+bool device_system::parts::act(instant now) noexcept {
+    if (next_act() > now)
+        return false;
+    kernel.waiting().run_due(now);
+    return true;
+}
+void device_system::parts::driver_stopped(tick_driver_error why) noexcept {
+    (void)driver->stopped(why);
+    driver_ended.store(1, std::memory_order_relaxed);  // the keeper's lock orders the rest
+}
+void device_system::parts::warned(const scheduler_warning& what) noexcept {
+    text_buffer<80> line;
+    log.write(log_level::warning,
+              line.add("tick driver ").add(what.about).add(" stopped: ").add(what.text).view());
+}
+void device_system::parts::tend_driver() noexcept {
+    if (!driver || driver_ended.load(std::memory_order_relaxed) == 0)
+        return;
+    driver_ended.store(0, std::memory_order_relaxed);  // what ends from now on is seen next time
+    if (driver->tend(tools.time->now()) != instant::never())
+        driver_ended.store(1, std::memory_order_relaxed);
+    if (driver->now() == driver_keeper::state::given_up)
+        world.terminate();
+}
+
 // ---- running
 
 bool device_system::run_once() noexcept {
@@ -185,28 +233,29 @@ std::size_t device_system::run_until_idle(std::size_t max) noexcept {
 void device_system::parts::sleep_for_tick() noexcept {
     const port::critical_section section;
     // NOLINTNEXTLINE(bugprone-unchecked-optional-access): called where there are ticks
-    if (ticks->pending() == 0)
+    if (pulls->pending() == 0)
         (void)port::wait_on(bell, 0, 1'000'000);  // a tick of a thread wakes nobody
 }
 
 void device_system::run() noexcept {
     parts& p = *parts_;
     const bool by_hand = p.tools.time->kind() == clock_kind::deterministic;
-    if (!p.ticks && !by_hand && p.loop) {
+    if (!p.pulls && !by_hand && p.loop) {
         worker& w = p.kernel.worker_at(0);
         const worker::binding bound(w);
         p.kernel.run_until(w, p.ended);
         return;
     }
     while (!has_ended()) {
-        if (p.ticks)
-            (void)p.ticks->try_pull();
+        if (p.pulls)
+            (void)p.pulls->try_pull();
+        p.tend_driver();
         if (p.lent)
             p.kernel.order().made_work();  // its worker looks at the time
         (void)run_until_idle();
         if (has_ended() || by_hand)
             return;
-        if (p.ticks)
+        if (p.pulls)
             p.sleep_for_tick();
         else
             (void)port::wait_on(p.bell, 0, 1'000'000);
@@ -223,7 +272,10 @@ std::string_view device_system::failure_text() const noexcept {
     return {parts_->failure, parts_->failure_size};
 }
 tick_status device_system::ticks() const noexcept {
-    return parts_->ticks ? parts_->ticks->status() : tick_status{};
+    return parts_->pulls ? parts_->pulls->status() : tick_status{};
+}
+driver_view device_system::driver() const noexcept {
+    return parts_->view();
 }
 std::string_view device_system::name() const noexcept {
     return parts_->world.name();

@@ -111,6 +111,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
       memory_(*o.memory),
       time_(o.time),
       above_(o.above),
+      driven_by_(o.driven_by),
       hub_({.memory = o.memory, .time = o.time, .to = o.events}),
       on_enqueue_(o.on_enqueue),
       on_spawn_(o.on_spawn),
@@ -125,6 +126,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                      .slots = &slots_,
                      .time = o.time,
                      .timers = o.time != nullptr ? &suspensions_ : nullptr,
+                     .driver = o.driver,
                      .waiting = &suspensions_,
                      .events = &hub_,
                      .number = 0,
@@ -162,6 +164,7 @@ std::expected<dispatcher*, const char*> actor_scheduler::add_dispatcher(
     o.slots = &slots_;
     o.time = time_;
     o.timers = nullptr;  // the first one runs them
+    o.driver = nullptr;
     o.waiting = &suspensions_;
     o.events = &hub_;
     o.timekeeper = &first_.order();

@@ -96,7 +96,10 @@ bool coordinator::time_unkept() const noexcept {
     return timers_ != nullptr && !idle_.time_kept() && timers_->next_deadline() != instant::never();
 }
 
-void coordinator::deadline_added(worker_lanes* from) noexcept {
+void coordinator::deadline_added(worker_lanes* from, instant at) noexcept {
+    // The worker may be busy for long, and so may all others.
+    if (driver_ != nullptr)
+        driver_->deadline_added(at);
     if (from == nullptr) {
         idle_.time_unkept(true);
         return;

@@ -15,6 +15,7 @@ coordinator::coordinator(const options& o) noexcept
       slots_(*o.slots),
       time_(o.time),
       timers_(o.timers),
+      driver_(o.driver),
       waiting_(o.waiting),
       due_(o.timers != nullptr ? &o.timers->due_flag() : &never_due_),
       advice_(o.advice),
@@ -432,7 +433,9 @@ bool coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
         return true;
     }
     std::int64_t timeout = -1;
-    if (keeps_time && timers_ != nullptr) {
+    // A clock that is set by hand does not move while somebody sleeps: who sets it runs what is
+    // due.
+    if (keeps_time && timers_ != nullptr && !every_dispatch_reads_clock_) {
         const instant at = timers_->next_deadline();
         if (at != instant::never()) {
             const std::int64_t left = (at - time_->now()).ns();

@@ -20,6 +20,7 @@ dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
               .slots = o.slots,
               .time = o.time,
               .timers = o.timers,
+              .driver = o.driver,
               .waiting = o.waiting,
               .advice = o.advice,
               .load = o.load,

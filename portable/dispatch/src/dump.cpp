@@ -141,6 +141,7 @@ public:
         to_.write(" ");
         to_.write(name_of(system_.phase()));
         to_.write("\n");
+        write(system_.driven_by());
         for (std::uint32_t d = 0; system_.dispatcher_at(d) != nullptr; ++d)
             write(dispatcher_view(*system_.dispatcher_at(d)));
         const std::uint32_t count =
@@ -154,6 +155,17 @@ private:
         to_.write(before);
         to_.write(numeral(n));
         to_.write(after);
+    }
+    void write(const driver_view& v) noexcept {
+        if (*v.name == '\0')
+            return;
+        to_.write("driver ");
+        to_.write(v.name);
+        to_.write(" (");
+        to_.write(v.kind);
+        say("): resolution ", static_cast<std::uint64_t>(v.resolution.ns()), " ns");
+        say(", since ", v.since.ns() / 1'000'000, " ms");
+        say(", restarts ", v.restarts, "\n");
     }
     void write(const dispatcher_view& v) noexcept {
         say("dispatcher ", v.at.number(), ": queued");
@@ -218,6 +230,7 @@ public:
         to_.begin_object();
         to_.key("system").value(system_.system_number());
         to_.key("phase").value(std::string_view(name_of(system_.phase())));
+        write(system_.driven_by());
         to_.key("dispatchers").begin_array();
         for (std::uint32_t d = 0; system_.dispatcher_at(d) != nullptr; ++d)
             write(dispatcher_view(*system_.dispatcher_at(d)));
@@ -237,6 +250,17 @@ private:
         number("system", ref.system_number());
         number("slot", ref.slot_number());
         number("generation", ref.generation);
+        to_.end_object();
+    }
+    void write(const driver_view& v) noexcept {
+        if (*v.name == '\0')
+            return;
+        to_.key("driver").begin_object();
+        to_.key("name").value(std::string_view(v.name));
+        to_.key("kind").value(std::string_view(v.kind));
+        number("resolution_ns", static_cast<std::uint64_t>(v.resolution.ns()));
+        number("since_ns", v.since.ns());
+        number("restarts", v.restarts);
         to_.end_object();
     }
     void write(const dispatcher_view& v) noexcept {

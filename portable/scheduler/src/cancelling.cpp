@@ -145,18 +145,19 @@ void scheduler::end_alive(job& j) noexcept {
 
 tick scheduler::leave(bool wants_next) noexcept {
     bool nearer = false;
+    instant nearest;
     bool lossy = false;
-    bool has_lost = false;
-    scheduler_warning lost;
+    std::optional<scheduler_warning> lost;
     job* doomed = nullptr;
     tick next = 0;
     for (;;) {
-        nearer = nearer || std::exchange(is_nearer_, false);
-        lossy = lossy || std::exchange(is_lossy_, false);
-        if (std::exchange(has_lost_, false)) [[unlikely]] {
-            has_lost = true;
-            lost = lost_;
+        if (std::exchange(is_nearer_, false)) {
+            nearer = true;
+            nearest = scale_.begin_of(wheel_.next_deadline().value_or(0));
         }
+        lossy = lossy || std::exchange(is_lossy_, false);
+        if (std::exchange(has_lost_, false)) [[unlikely]]
+            lost = lost_;
         if (job* const more = std::exchange(doomed_, nullptr)) [[unlikely]] {
             job* last = more;
             while (last->next.read() != nullptr)
@@ -177,12 +178,12 @@ tick scheduler::leave(bool wants_next) noexcept {
         });
     }
     if (nearer)
-        kernel_->deadline_added();
+        kernel_->deadline_added(nearest);
     if (lossy && listener_ != nullptr) [[unlikely]]
         services_->tell(*listener_, time_.now());
-    if (has_lost && listener_ != nullptr) [[unlikely]] {
-        lost.at = time_.now();
-        listener_->warned(lost);
+    if (lost && listener_ != nullptr) [[unlikely]] {
+        lost->at = time_.now();
+        listener_->warned(*lost);
     }
     // Last doomed first, so oldest last: turned round.
     job* oldest = nullptr;

@@ -80,7 +80,7 @@ constexpr sentence<scheduler_warning_kind> warning_sentences[] = {
      "a subscriber of diagnostics lost %v events in a row, its queue has room for %l: nobody polls "
      "it"},
     {scheduler_warning_kind::driver_stopped,
-     "the tick driver stopped, %t: %v of at most %l restarts so far"},
+     "the tick driver %a stopped, %t: %v of at most %l restarts so far"},
 };
 static_assert(std::size(warning_sentences) == scheduler_warning_count &&
               in_order(warning_sentences));
@@ -186,6 +186,9 @@ std::string_view describe(const scheduler_warning& warning, std::span<char> out)
             break;
         case 'r':
             text.add(warning.batch.runs);
+            break;
+        case 'a':
+            text.add(warning.about[0] != '\0' ? warning.about : "without a name");
             break;
         case 't':
             text.add(warning.text[0] != '\0' ? warning.text : "an error without a text");

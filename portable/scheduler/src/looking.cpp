@@ -48,19 +48,6 @@ std::optional<execution_batch> scheduler::last_batch() noexcept {
     return last;
 }
 
-void scheduler::set_driver(const driver_view& driver) noexcept {
-    lock_.enter();
-    driver_ = driver;
-    let_go();
-}
-
-driver_view scheduler::driver() noexcept {
-    lock_.enter();
-    const driver_view d = driver_;
-    let_go();
-    return d;
-}
-
 scheduler_metrics scheduler::metrics() noexcept {
     scheduler_metrics m;
     lock_.enter();
@@ -110,12 +97,12 @@ void scheduler::dump(text_sink& to, dump_format format, std::uint32_t jobs_max) 
     const auto given = [](std::uint32_t n) {
         return n == scheduler_capacity::unlimited ? std::optional<std::uint32_t>{} : n;
     };
+    s.driver = kernel_->driven_by();
     lock_.enter();
     lock_.do_left([&](job& j) {
         ++s.pending_commands;
         apply(j);
     });
-    s.driver = driver_;
     s.now = wheel_.now();
     for (std::size_t level = 0; level < std::size(s.occupied_slots); ++level)
         s.occupied_slots[level] = static_cast<std::uint32_t>(wheel_.occupied(level).count());

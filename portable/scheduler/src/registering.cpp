@@ -78,10 +78,7 @@ scheduler::scheduler(const scheduler_options& o) noexcept
               .spares = quota_ == scheduler_capacity::unlimited ? spares : 0},
              *this),
       pressure_(o.config, scale_.floor(o.time->now())),
-      observed_at_(scale_.floor(o.time->now())),
-      driver_{.name = "none",
-              .kind = name_of(runner_mode_of(o.config.clock)),
-              .resolution = o.config.resolution} {
+      observed_at_(scale_.floor(o.time->now())) {
     TACTUS_CHECK(1, validate(o.config).has_value());
 }
 

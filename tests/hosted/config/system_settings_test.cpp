@@ -233,6 +233,75 @@ TEST(system_settings, DR_6_what_is_wrong_is_refused_with_its_line) {
         options_from("{\"system\": {\"signals\": true}}", format::json)->shutdown_on_signals);
 }
 
+// SC-37, SC-26: timers of a file's system.
+TEST(system_settings, SC_37_a_file_configures_the_scheduler) {
+    const auto o = options_from(R"(
+[scheduler]
+resolution = "2ms"
+zero_delay = "next_tick"
+profile = "small"
+catch_up = "20ms"
+chunk_ticks = 100
+shutdown_timeout = "3s"
+)");
+    ASSERT_TRUE(o) << o.error().message();
+    EXPECT_EQ(o->scheduler.resolution, duration::from_ms(2));
+    EXPECT_EQ(o->scheduler.zero_delay, zero_delay_rule::next_tick);
+    EXPECT_EQ(o->scheduler.profile, scheduler_profile::small);
+    EXPECT_EQ(o->scheduler.catch_up, duration::from_ms(20));
+    EXPECT_EQ(o->scheduler.chunk_ticks, 100U);
+    EXPECT_EQ(o->scheduler.shutdown_timeout, duration::from_s(3));
+    const actor_system system("test", *o);
+    EXPECT_EQ(system.info().driver.resolution, duration::from_ms(2));
+}
+
+// SC-26: the preset, and what is said beside it, in any order.
+TEST(system_settings, SC_26_the_preset_is_the_schedulers_too) {
+    const auto plain = options_from("");
+    EXPECT_EQ(plain->scheduler.resolution, duration::from_ms(1));
+    EXPECT_EQ(plain->scheduler.zero_delay, zero_delay_rule::reject);
+    const auto pekko = options_from("preset = \"pekko\"");
+    EXPECT_EQ(pekko->scheduler.resolution, duration::from_ms(10));
+    EXPECT_EQ(pekko->scheduler.zero_delay, zero_delay_rule::next_tick);
+    const auto other =
+        options_from(R"({"scheduler": {"resolution": "5ms"}, "preset": "pekko"})", format::json);
+    ASSERT_TRUE(other) << other.error().message();
+    EXPECT_EQ(other->scheduler.resolution, duration::from_ms(5));
+    EXPECT_EQ(other->scheduler.zero_delay, zero_delay_rule::next_tick);
+}
+
+// SC-37, DR-6: line, field, value and limit.
+TEST(system_settings, SC_37_what_is_wrong_with_the_scheduler_is_refused) {
+    struct refusal {
+        std::string_view text;
+        std::string_view says;
+    };
+    constexpr refusal refusals[] = {
+        {"\n[scheduler]\nresolution = \"2s\"",
+         "a.toml:2: scheduler.resolution: a tick of 2000000000 ns, but it has 1 ns to 1000000000 "
+         "ns"},
+        {"[scheduler]\nresolution = \"0s\"",
+         "a.toml:2: scheduler.resolution: expected a time of more than nothing"},
+        {"[scheduler]\ncatch_up = \"33ms\"",
+         "a.toml:1: scheduler.catch_up: a window of 33 ticks exceeds the limit of 32 ticks"},
+        {"[scheduler]\nchunk_ticks = 0",
+         "a.toml:1: scheduler.chunk_ticks: a chunk of 0 ticks is below the minimum of 1"},
+        {"[scheduler]\nchunk_ticks = -1",
+         "a.toml:2: scheduler.chunk_ticks: expected an integer from 1 to 4294967295"},
+        {"[scheduler]\nprofile = \"smal\"",
+         "a.toml:2: scheduler.profile: unknown value 'smal', did you mean 'small'?"},
+        {"[scheduler]\nzero_delay = 1",
+         "a.toml:2: scheduler.zero_delay: expected one of the names"},
+        {"[scheduler]\nresolutoin = \"1ms\"",
+         "a.toml:2: scheduler.resolutoin: unknown key, did you mean 'resolution'?"},
+    };
+    for (const refusal& r : refusals) {
+        const auto o = options_from(r.text);
+        ASSERT_FALSE(o) << r.text;
+        EXPECT_TRUE(o.error().message().starts_with(r.says)) << o.error().message();
+    }
+}
+
 namespace {
 
 struct where_are_you {

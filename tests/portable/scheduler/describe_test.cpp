@@ -46,7 +46,7 @@ constexpr std::string_view warning_texts[] = {
     "a subscriber of diagnostics lost 1 events, its queue has room for 2: poll more often or "
     "subscribe to fewer kinds",
     "a subscriber of diagnostics lost 1 events in a row, its queue has room for 2: nobody polls it",
-    "the tick driver stopped, no disk: 1 of at most 2 restarts so far",
+    "the tick driver steady stopped, no disk: 1 of at most 2 restarts so far",
 };
 
 constexpr std::string_view diagnostic_texts[] = {
@@ -111,6 +111,7 @@ TEST(scheduler_describe, each_warning_has_its_sentence) {
                                   .job = {7},
                                   .value = 1,
                                   .limit = 2,
+                                  .about = "steady",
                                   .text = "no disk",
                                   .batch = {.runs = 3, .mode = job_mode::fixed_rate},
                                   .at = {}};

@@ -79,6 +79,7 @@
 #include <tactus/dispatch/builtin_mailboxes.hpp>
 #include <tactus/dispatch/certificates.hpp>
 #include <tactus/dispatch/coordinator.hpp>
+#include <tactus/dispatch/deadline_sleeper.hpp>
 #include <tactus/dispatch/dispatch_rules.hpp>
 #include <tactus/dispatch/dispatcher.hpp>
 #include <tactus/dispatch/dispatcher_config.hpp>
@@ -153,6 +154,8 @@
 #include <tactus/scheduler/command_lock.hpp>
 #include <tactus/scheduler/deterministic_log.hpp>
 #include <tactus/scheduler/diagnostics.hpp>
+#include <tactus/scheduler/drift_watch.hpp>
+#include <tactus/scheduler/driver_keeper.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/job.hpp>
 #include <tactus/scheduler/job_store.hpp>
@@ -163,6 +166,7 @@
 #include <tactus/scheduler/pending_delay.hpp>
 #include <tactus/scheduler/scheduler.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
+#include <tactus/scheduler/scheduler_defaults.hpp>
 #include <tactus/scheduler/scheduler_dump.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
@@ -172,6 +176,8 @@
 #include <tactus/time/clock.hpp>
 #include <tactus/time/instant.hpp>
 #include <tactus/time/manual_clock.hpp>
+#include <tactus/time/manual_driver.hpp>
+#include <tactus/time/tick_driver.hpp>
 #include <tactus/time/tick_scale.hpp>
 #include <tactus/time/tick_source.hpp>
 #include <tactus/time/timer_error.hpp>
@@ -197,6 +203,7 @@
 #include <tactus/runtime/shutdown_task.hpp>
 #include <tactus/runtime/spdlog_sink.hpp>
 #include <tactus/runtime/steady_clock.hpp>
+#include <tactus/runtime/steady_driver.hpp>
 #include <tactus/runtime/timer_memory.hpp>
 #include <tactus/runtime/virtual_memory.hpp>
 #include <tactus/runtime/work_stealing_pool.hpp>

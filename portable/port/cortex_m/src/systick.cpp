@@ -31,7 +31,7 @@ volatile std::uint32_t& interrupt_control() noexcept {
     return *reinterpret_cast<volatile std::uint32_t*>(0xe000ed04);
 }
 
-// Written while stopped, read by the handler.
+// Written while stopped or while interrupts are masked, read by the handler.
 constinit tick_hook hook;
 // Shared: the handler adds, anybody reads. E-tick in <tactus/port/port.hpp>.
 constinit event_count counted;
@@ -64,6 +64,19 @@ void stop() noexcept {
 
 bool running() noexcept {
     return (timer().control & control_enable) != 0;
+}
+
+bool attach(const tick_hook& h) noexcept {
+    const critical_section section;
+    if (!running() || hook.call != nullptr)
+        return false;
+    hook = h;
+    return true;
+}
+
+void detach() noexcept {
+    const critical_section section;
+    hook = {};
 }
 
 event_count::word count() noexcept {

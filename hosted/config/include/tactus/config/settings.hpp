@@ -25,6 +25,8 @@
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/mailbox/mailbox_options.hpp>
+#include <tactus/scheduler/scheduler_config.hpp>
+#include <tactus/scheduler/scheduler_defaults.hpp>
 #include <tactus/time/instant.hpp>
 
 namespace tactus::inline v0::config {
@@ -104,6 +106,20 @@ struct shutdown_setting {
     std::vector<phase_setting> phases = {};
 };
 
+/// What is not said is as the preset says, or as it is by default.
+struct scheduler_setting {
+    std::size_t line = 0;  // of its section; 0: there is none
+    std::optional<duration> resolution = {};
+    std::optional<zero_delay_rule> zero_delay = {};
+    std::optional<scheduler_profile> profile = {};
+    std::optional<duration> catch_up = {};
+    std::optional<std::uint32_t> chunk_ticks = {};
+    std::optional<duration> shutdown_timeout = {};
+
+    /// All of it, over the defaults of the preset.
+    [[nodiscard]] scheduler_config over(system_preset preset) const noexcept;
+};
+
 /// What a file says, in the order in which it says it.
 struct settings {
     std::string file;
@@ -115,10 +131,15 @@ struct settings {
     std::vector<requirement_setting> requirements = {};
     system_setting system = {};
     shutdown_setting coordinated_shutdown = {};
+    scheduler_setting scheduler = {};
 
     /// Of the preset, for the resolver's options.
     [[nodiscard]] dispatch_rules rules() const noexcept {
         return dispatch_rules::of(preset.value_or(system_preset::tactus));
+    }
+    /// The same for timers (SC-26).
+    [[nodiscard]] scheduler_config timers() const noexcept {
+        return scheduler.over(preset.value_or(system_preset::tactus));
     }
 };
 

@@ -39,6 +39,8 @@
 #include <tactus/runtime/blocking_wait.hpp>
 #include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/dispatchers.hpp>
+#include <tactus/scheduler/driver_keeper.hpp>
+#include <tactus/scheduler/scheduler_config.hpp>
 
 namespace tactus::inline v0 {
 
@@ -50,6 +52,22 @@ public:
 
 private:
     spawn_error why_;
+};
+
+/// SC-35: what an actor_system throws when its tick driver does not start.
+class driver_exception : public std::runtime_error {
+public:
+    driver_exception(tick_driver_error why, std::string_view driver);
+    [[nodiscard]] tick_driver_error error() const noexcept { return why_; }
+
+private:
+    tick_driver_error why_;
+};
+
+/// TS-9.
+struct system_info {
+    std::string_view name;
+    driver_view driver;
 };
 
 /// EV-2: how lost messages are logged; see dead_letter_log.
@@ -126,7 +144,11 @@ public:
         std::function<std::expected<void, std::string>(resolver&)> names = {};
         std::uint32_t actors_max = 1U << 22U;    // at once; addresses only, until used
         std::uint32_t messages_max = 1U << 26U;  // in flight at once
-        std::uint32_t timers_max = 1U << 24U;    // at once
+        std::uint32_t timers_max = 1U << 24U;    // at once, in the profile unbounded
+        // Its clock's kind is that of the clock in use. One that validate() finds a fault with is
+        // refused (std::invalid_argument); a test configuration has no driver unless one is given.
+        scheduler_config scheduler = {};
+        driver_policy driver_stops = {};  // what becomes of a driver that stops by itself
         supervisor_strategy guardian_strategy = {};
         std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);  // max(): none
         at_limit then = at_limit::detach;
@@ -134,10 +156,11 @@ public:
         // SIGTERM and SIGINT run the shutdown; the second one ends the process with 128 + n.
         bool shutdown_on_signals = false;
         world_events* events = nullptr;  // outlives the system
-        // PT-7: what differs from other hosts: `time`, `log`, `seed`, `local`. No log: lines go
-        // to standard error, through spdlog, which is opened by the first line. Memory grows, and
-        // threads are those of the dispatchers and sleep until a deadline: `memory`, `runs` and
-        // `ticks` are for a device_system (std::invalid_argument).
+        // PT-7: what differs from other hosts: `time`, `driver`, `log`, `seed`, `local`. No log:
+        // lines go to standard error, through spdlog, which is opened by the first line. No driver:
+        // a runtime::steady_driver of its own; one that does not start is a driver_exception.
+        // Memory grows, and threads are those of the dispatchers: `memory`, `runs` and `ticks` are
+        // for a device_system (std::invalid_argument).
         toolbox tools = {};
         tactus::log_level log_level = tactus::log_level::info;
         bool log_unhandled = false;  // a line of the level debug for every unhandled message
@@ -251,6 +274,8 @@ public:
     /// EV-5: dispatchers, and actors with their paths, states and queues, and what each waits for.
     [[nodiscard]] std::string dump(dump_format format = dump_format::text);
     [[nodiscard]] std::string_view name() const noexcept;
+    /// TS-9: who makes time pass here.
+    [[nodiscard]] system_info info() const noexcept;
 
     /// Begins to stop everything: runs the shutdown with the reason system_terminate, or, where
     /// that is not asked for (run_by_terminate), stops the actors. Returns at once.

@@ -44,6 +44,7 @@ struct shutdown_reason {
 
     [[nodiscard]] static shutdown_reason system_terminate() { return {.name = "system_terminate"}; }
     [[nodiscard]] static shutdown_reason guardian_failed();
+    [[nodiscard]] static shutdown_reason driver_stopped();  // TS-7: nobody keeps the time
     [[nodiscard]] static shutdown_reason signal(int number);
 };
 

@@ -79,6 +79,7 @@ struct dispatcher_report {
 };
 
 class dispatchers;
+class housekeeper;
 
 /// What props, timers and tasks take. Valid as long as the dispatchers.
 class dispatcher_handle {
@@ -149,6 +150,8 @@ public:
     [[nodiscard]] dispatcher_handle first() const;
     /// Of the dispatcher with that number; empty: there is none.
     [[nodiscard]] std::string_view id_of(std::uint32_t number) const;
+    /// For others who are to be looked after; its thread ends with the first shut_down.
+    [[nodiscard]] housekeeper& keeper() noexcept;
 
     /// CO-5: takes nothing new, lets all dispatchers finish what is queued for at most `limit`,
     /// then ends all threads and closes what is left. True when everything was processed in time.

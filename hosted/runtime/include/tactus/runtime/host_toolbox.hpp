@@ -8,6 +8,7 @@
 //
 //   time     the monotonic clock
 //   ticks    none: whoever calls run sleeps until the next deadline, or until something is sent
+//   driver   none: the same
 //   memory   an array of the size that is asked for
 //   runs     none: the thread that calls run
 //   local    64 bytes of each thread

@@ -36,6 +36,7 @@
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/dispatch/lent_workers.hpp>
+#include <tactus/scheduler/driver_keeper.hpp>
 
 namespace tactus::inline v0 {
 
@@ -65,12 +66,14 @@ struct device_error {
         name_invalid,
         resolution_invalid,
         capacity_invalid,
+        driver_failed,  // the tick driver does not start: driver says why
     };
     kind what = kind::arena_too_small;
     std::size_t needed = 0;
     std::size_t given = 0;
+    tick_driver_error driver = {};
 };
-inline constexpr std::size_t device_error_count = 5;
+inline constexpr std::size_t device_error_count = 6;
 [[nodiscard]] const char* name_of(device_error::kind what) noexcept;
 /// One line for people.
 [[nodiscard]] const char* text_of(device_error::kind what) noexcept;
@@ -152,6 +155,8 @@ public:
 
     /// How far behind the ticks it is; ok where nobody counts ticks.
     [[nodiscard]] tick_status ticks() const noexcept;
+    /// TS-9: who makes time pass here; without a name where no driver was given.
+    [[nodiscard]] driver_view driver() const noexcept;
     [[nodiscard]] logger& log() noexcept;
     [[nodiscard]] tactus::arena& memory() noexcept;
     [[nodiscard]] const toolbox& tools() const noexcept;
@@ -232,7 +237,7 @@ struct device_system::timing {
     scheduler service;
 };
 
-struct device_system::parts final : world_events {
+struct device_system::parts final : world_events, tick_host, driver_source, scheduler_listener {
     parts(std::string_view name, const toolbox& t, const device_config& c,
           std::span<std::byte> rest) noexcept;
 
@@ -250,6 +255,22 @@ struct device_system::parts final : world_events {
     [[nodiscard]] actor_scheduler::options filled(const device_config& c) noexcept;
     void sleep_for_tick() noexcept;
 
+    // The driver's host.
+    [[nodiscard]] std::expected<void, tick_driver_error> start_driver() noexcept;
+    /// Sees to one that has stopped.
+    void tend_driver() noexcept;
+    [[nodiscard]] const clock& time() const noexcept override { return *tools.time; }
+    [[nodiscard]] duration resolution() const noexcept override { return tick_length; }
+    [[nodiscard]] tick_source* ticks() noexcept override { return tools.ticks; }
+    [[nodiscard]] bool acts() const noexcept override;
+    [[nodiscard]] instant next_act() noexcept override;
+    bool act(instant now) noexcept override;
+    void driver_stopped(tick_driver_error why) noexcept override;
+    void warned(const scheduler_warning& what) noexcept override;
+    [[nodiscard]] driver_view view() const noexcept override {
+        return driver ? driver->view() : driver_view{};
+    }
+
     toolbox tools;
     world_events* also;
     tactus::arena memory;
@@ -261,7 +282,12 @@ struct device_system::parts final : world_events {
     actor_scheduler kernel;
     std::optional<inline_tick> loop;  // unless there is an executor
     std::optional<lent_workers> lent;
-    std::optional<tick_source::lease> ticks;
+    std::optional<tick_source::lease> pulls;
+    duration tick_length;
+    std::optional<driver_keeper> driver;
+    // 1: the driver is to be seen to. Told by any thread of the driver's; relaxed, what it needs is
+    // under the keeper's lock.
+    port::atomic<std::uint32_t> driver_ended{0};
     // 1: the last actor has ended. Relaxed: the owner's thread ran it, or looks again.
     port::atomic<std::uint32_t> ended{0};
     port::atomic<std::uint32_t> bell{0};  // to sleep on

@@ -10,6 +10,7 @@
 //   part      left out
 //   time      not allowed (no_clock)
 //   ticks     nobody counts ticks: whoever runs the system sleeps until the next deadline
+//   driver    on a host a thread of the system; on a device who counts ticks is its own business
 //   memory    not allowed (arena_too_small)
 //   runs      whoever calls run_once, run_until_idle or run
 //   local     facts about a message travel in its envelope (BT-3)
@@ -25,6 +26,7 @@
 #include <tactus/dispatch/executor.hpp>
 #include <tactus/dispatch/task_local_slot.hpp>
 #include <tactus/time/clock.hpp>
+#include <tactus/time/tick_driver.hpp>
 #include <tactus/time/tick_source.hpp>
 
 namespace tactus::inline v0 {
@@ -32,7 +34,8 @@ namespace tactus::inline v0 {
 /// All of it outlives the system.
 struct toolbox {
     const clock* time = nullptr;
-    tick_source* ticks = nullptr;  // the tick driver's: SysTick, a thread, a test
+    tick_source* ticks = nullptr;   // where a driver counts: SysTick, a thread, a test
+    tick_driver* driver = nullptr;  // TS-8: started and stopped by the system
     std::span<std::byte> memory = {};
     executor* runs = nullptr;
     task_local_slot* local = nullptr;

@@ -106,11 +106,12 @@ public:
                                  mailbox_index sender = {}) noexcept {
         return wrap_parcel(own_worker(), to, detail::parcel::of<M>(message), sender);
     }
-    /// Timers of options have a nearer deadline: somebody must keep it. Any thread.
-    void deadline_added() noexcept {
+    /// Timers of options have a nearer deadline (the epoch: who knows when): somebody must keep it.
+    /// Any thread.
+    void deadline_added(instant deadline = instant::epoch()) noexcept {
         worker* w = own_worker();
-        first_.order().deadline_added(w != nullptr && w->dispatcher_number_ == 0 ? &w->lanes_
-                                                                                 : nullptr);
+        first_.order().deadline_added(
+            w != nullptr && w->dispatcher_number_ == 0 ? &w->lanes_ : nullptr, deadline);
     }
     /// Sends an envelope that a handler kept, as it is: payload, sender and deadline. What cannot
     /// be delivered becomes a dead letter. `to` is an actor of this system. Any thread.
@@ -130,6 +131,10 @@ public:
     /// What the layer above is known by; see options.
     [[nodiscard]] void* above() const noexcept { return above_; }
     [[nodiscard]] const clock* time() const noexcept { return time_; }
+    /// TS-9: who makes time pass; without a name where nobody is known to.
+    [[nodiscard]] driver_view driven_by() const noexcept {
+        return driven_by_ != nullptr ? driven_by_->view() : driver_view{};
+    }
     /// Those of the options; null: none.
     [[nodiscard]] timer_phase* timers() const noexcept { return suspensions_.beside(); }
     [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
@@ -520,6 +525,7 @@ private:
     memory_source& memory_;
     const clock* time_;
     void* above_;
+    const driver_source* driven_by_;
     hub hub_;
     enqueue_middleware* on_enqueue_;
     spawn_middleware* on_spawn_;

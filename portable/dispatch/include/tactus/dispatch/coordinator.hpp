@@ -41,6 +41,7 @@
 #include <tactus/dispatch/worker_lanes.hpp>
 #include <tactus/dispatch/worker_task.hpp>
 #include <tactus/time/clock.hpp>
+#include <tactus/time/tick_driver.hpp>
 
 namespace tactus::inline v0 {
 
@@ -70,6 +71,7 @@ public:
         registry* slots = nullptr;
         const clock* time = nullptr;     // null: deadlines order work but are never missed
         timer_phase* timers = nullptr;   // null: none
+        tick_driver* driver = nullptr;   // keeps the time of those that are busy; null: none
         suspensions* waiting = nullptr;  // for results given by index; null: none is kept
         governor* advice = nullptr;      // null: none
         load_probe* load = nullptr;      // what the governor is told; null: zeros
@@ -235,9 +237,10 @@ public:
         if ((w.special_ & (worker_lanes::searching | worker_lanes::owes_time)) != 0) [[unlikely]]
             end_idling(w);
     }
-    /// A deadline was added to the timers that is earlier than all others. `from` is the worker
-    /// whose run added it, if it need not be kept before the end of that run; null: at once.
-    void deadline_added(worker_lanes* from) noexcept;
+    /// A deadline was added to the timers that is earlier than all others, at `at` (the epoch: who
+    /// knows). `from` is the worker whose run added it, if workers need not keep it before the end
+    /// of that run; null: at once.
+    void deadline_added(worker_lanes* from, instant at = instant::epoch()) noexcept;
     /// Something waits in a lane that `w` could take from (null: in any), or a task does.
     [[nodiscard]] bool has_work(const worker_lanes* w) const noexcept;
     /// Mailboxes that wait where others can see them; about, while workers are at work.
@@ -379,6 +382,7 @@ private:
     registry& slots_;
     const clock* time_;
     timer_phase* timers_;
+    tick_driver* driver_;
     suspensions* waiting_;
     const port::atomic<std::uint32_t>* due_;  // of the timers, or one that is never set
     governor* advice_;

@@ -43,6 +43,7 @@ public:
         registry* slots = nullptr;
         const clock* time = nullptr;
         timer_phase* timers = nullptr;  // one dispatcher of a system runs them
+        tick_driver* driver = nullptr;  // of that one
         suspensions* waiting = nullptr;
         kernel_events* events = nullptr;
         coordinator* timekeeper =

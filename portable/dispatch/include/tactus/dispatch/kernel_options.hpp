@@ -42,7 +42,9 @@ struct kernel_options {
     bool shared_queue = false;      // see dispatcher::options
     const clock* time = nullptr;    // null: no deadlines, no `after`, a run is bounded by counts
     timer_phase* timers = nullptr;  // kept by the workers, as suspensions are; needs `time`
-    std::uint64_t seed = 1;         // of the streams for stealing
+    tick_driver* driver = nullptr;  // is told of nearer deadlines (SC-36); null: workers keep time
+    const driver_source* driven_by = nullptr;  // for dumps (TS-9)
+    std::uint64_t seed = 1;                    // of the streams for stealing
 
     // How.
     std::optional<std::uint32_t> throughput = {};    // exact; 0 means 1. None: see invoker

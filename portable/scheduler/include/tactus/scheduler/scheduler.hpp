@@ -290,9 +290,6 @@ public:
     [[nodiscard]] scheduler_metrics metrics() noexcept;
     /// SD-3. Jobs are looked at one by one, and nobody waits for longer than that.
     void dump(text_sink& to, dump_format format, std::uint32_t jobs_max = 1'000) noexcept;
-    /// TS-9: shown in dumps.
-    void set_driver(const driver_view& driver) noexcept;
-    [[nodiscard]] driver_view driver() noexcept;
     /// SD-6: the delivery that was made last.
     [[nodiscard]] std::optional<execution_batch> last_batch() noexcept;
 
@@ -573,7 +570,6 @@ private:
     counts counts_;
     std::uint32_t rejected_[scheduler_errc_count] = {};
     last_batch_holder last_;
-    driver_view driver_;
     job* doomed_ = nullptr;   // their cargo is to be ended without the lock
     bool is_nearer_ = false;  // somebody must be told of an earlier deadline
     bool is_lossy_ = false;   // diagnostics have something to tell

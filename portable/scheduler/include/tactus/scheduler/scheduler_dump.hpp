@@ -23,18 +23,10 @@
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/time/instant.hpp>
+#include <tactus/time/tick_driver.hpp>
 #include <tactus/time/tick_scale.hpp>
 
 namespace tactus::inline v0 {
-
-/// Who makes the ticks (TS-9).
-struct driver_view {
-    const char* name = "";
-    const char* kind = "";  // manual, async_host, hardware
-    duration resolution = {};
-    instant since = {};
-    std::uint32_t restarts = 0;
-};
 
 /// Everything but the jobs.
 struct scheduler_snapshot {

@@ -31,7 +31,8 @@ enum class scheduler_warning_kind : std::uint8_t {
     task_run_failed,           // the task's number | 0; `text` is the error (SH-2)
     diagnostics_dropped,       // dropped | capacity (SD-2)
     diagnostics_overflow,      // dropped | capacity (SD-6)
-    driver_stopped,            // restarts so far | restarts at most; `text` is the cause (TS-8)
+    // restarts so far | restarts at most; `about` is the driver's name, `text` the cause (TS-8)
+    driver_stopped,
 };
 inline constexpr std::size_t scheduler_warning_count = 14;
 [[nodiscard]] const char* name_of(scheduler_warning_kind kind) noexcept;
@@ -42,7 +43,8 @@ struct scheduler_warning {
     job_id job = {};
     std::int64_t value = 0;
     std::int64_t limit = 0;
-    const char* text = "";  // a constant
+    const char* about = "";  // who, where it is about no job; a constant
+    const char* text = "";   // a constant
     execution_batch batch = {};
     instant at = {};
 };

@@ -9,8 +9,8 @@
 //
 // There is one such counter per core, hence no objects: the functions are the driver.
 //
-// Thread rule: start and stop by one owner; count and read from anywhere. A tick is lost, and
-// nobody can tell, when interrupts stay masked for two ticks or more.
+// Thread rule: start, attach, detach and stop by one owner; count and read from anywhere. A tick is
+// lost, and nobody can tell, when interrupts stay masked for two ticks or more.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,11 @@ void start(const options& o) noexcept;
 /// Stops. The count stays; a tick that is complete but not yet counted is forgotten.
 void stop() noexcept;
 [[nodiscard]] bool running() noexcept;
+
+/// Has the handler call this, too, from the next tick on. False: it does not run, or calls another.
+[[nodiscard]] bool attach(const tick_hook& h) noexcept;
+/// It calls nobody any more.
+void detach() noexcept;
 
 /// Ticks counted by the handler, plus first_count; wraps.
 [[nodiscard]] event_count::word count() noexcept;

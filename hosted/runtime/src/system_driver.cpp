@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between a driver, the kernel it drives, and who looks after it.
+#include "system_driver.hpp"
+
+#include <tactus/dispatch/text_buffer.hpp>
+#include <tactus/runtime/actor_system.hpp>
+
+#include <utility>
+
+namespace tactus::inline v0 {
+
+driver_exception::driver_exception(tick_driver_error why, std::string_view driver)
+    : std::runtime_error("the tick driver '" + std::string(driver) + "' does not start (" +
+                         name_of(why) + "): " + text_of(why)),
+      why_(why) {}
+
+namespace runtime {
+
+system_driver::system_driver(options o) : how_(std::move(o)), built_(how_.time->now()) {
+    tick_driver* driver = how_.given;
+    if (driver == nullptr && how_.config.use == scheduler_use::production)
+        driver = &own_.emplace();
+    if (driver != nullptr)
+        keeper_.emplace(driver_keeper::options{
+            .driver = driver, .host = this, .policy = how_.policy, .listener = this});
+}
+
+system_driver::~system_driver() {
+    stop();
+}
+
+void system_driver::start(actor_scheduler& kernel, housekeeper& tends) {
+    kernel_ = &kernel;
+    tends_ = &tends;
+    if (!keeper_)
+        return;
+    if (const auto begun = keeper_->start(); !begun)
+        throw driver_exception(begun.error(), keeper_->driver().name());
+}
+
+void system_driver::look_after() {
+    if (keeper_)
+        tends_->add(*this);
+}
+
+void system_driver::stop() noexcept {
+    if (keeper_)
+        keeper_->stop();
+}
+
+driver_view system_driver::view() const noexcept {
+    if (keeper_)
+        return keeper_->view();
+    return {.name = "none",
+            .kind = name_of(runner_mode_of(how_.config.clock)),
+            .resolution = how_.config.resolution,
+            .since = built_,
+            .restarts = 0};
+}
+
+instant system_driver::next_act() noexcept {
+    const instant at = kernel_->waiting().next_deadline();
+    // Nobody sleeps until a time that is set by hand.
+    const bool kept =
+        how_.config.clock != clock_kind::deterministic && kernel_->order().idle().time_kept();
+    return kept && at != instant::never() ? at + how_.config.resolution : at;
+}
+
+bool system_driver::act(instant now) noexcept {
+    suspensions& timers = kernel_->waiting();
+    if (timers.next_deadline() > now)
+        return false;  // a worker was there first
+    timers.run_due(now);
+    return true;
+}
+
+void system_driver::driver_stopped(tick_driver_error why) noexcept {
+    (void)keeper_->stopped(why);
+    tends_->wake();
+}
+
+instant system_driver::tend(instant now) {
+    const instant here = how_.time->now();
+    const instant next = keeper_->tend(here);
+    if (keeper_->now() == driver_keeper::state::given_up && !std::exchange(told_, true))
+        how_.gave_up("the tick driver '" + std::string(keeper_->driver().name()) + "' stopped (" +
+                     name_of(keeper_->cause()) + ") and is not started again");
+    // By the housekeeper's clock.
+    return next == instant::never() ? next : now + (next - here);
+}
+
+void system_driver::warned(const scheduler_warning& what) noexcept {
+    char text[256];
+    how_.log->write(log_level::warning, describe(what, text));
+}
+
+}  // namespace runtime
+}  // namespace tactus::inline v0

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: a hosted system keeps time from the moment it is built, also when all its workers are busy
+// (SC-35, SC-36); what is wrong with its scheduler or driver is said when it is built (SC-34,
+// SC-37); a driver that stops is started again, or ends the system (TS-7); who drives is known
+// (TS-9).
+// Method: whole systems; drivers and clocks of the test where one must misbehave.
+#include <tactus/runtime/actor_system.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <latch>
+#include <mutex>
+#include <semaphore>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <tactus/runtime/steady_clock.hpp>
+#include <tactus/runtime/steady_driver.hpp>
+#include <tactus/scheduler/scheduler.hpp>
+#include <tactus/time/manual_clock.hpp>
+#include <tactus/time/manual_driver.hpp>
+
+#include "pool_rig.hpp"
+#include "thread_names.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using namespace std::chrono_literals;
+using tactus_test::threads_named;
+using tactus_test::under_sanitizer;
+using tactus_test::until;
+
+namespace {
+
+/// Lines of the log, for looking into.
+struct lines final : log_sink {
+    void write(const log_record& r) noexcept override {
+        const std::lock_guard held(mutex);
+        all += std::string(r.text) + "\n";
+    }
+    [[nodiscard]] bool has(std::string_view what) {
+        const std::lock_guard held(mutex);
+        return all.find(what) != std::string::npos;
+    }
+    std::mutex mutex;
+    std::string all;
+};
+
+/// A user's own: does nothing but what the test says.
+class own_driver final : public tick_driver {
+public:
+    const char* name() const noexcept override { return "own"; }
+    clock_kind kind() const noexcept override { return of; }
+    std::expected<void, tick_driver_error> start(tick_host& to) noexcept override {
+        starts.fetch_add(1);
+        if (refuses.load() != 0) {
+            refuses.fetch_sub(1);
+            return std::unexpected(why_not);
+        }
+        host.store(&to);
+        return {};
+    }
+    void stop() noexcept override { host.store(nullptr); }
+    void break_down(tick_driver_error why) { host.load()->driver_stopped(why); }
+
+    clock_kind of = clock_kind::realtime_host;
+    tick_driver_error why_not = tick_driver_error::handle_unavailable;
+    std::atomic<int> refuses{0};
+    std::atomic<int> starts{0};
+    std::atomic<tick_host*> host{nullptr};
+};
+
+/// Set by hand while threads read it.
+class shared_clock final : public tactus::clock {
+public:
+    instant now() const noexcept override { return instant::from_ns(ns.load()); }
+    clock_kind kind() const noexcept override { return clock_kind::deterministic; }
+    std::atomic<std::uint64_t> ns{0};
+};
+
+struct block {};
+class blocker : public actor<block> {
+public:
+    blocker(std::latch* all, std::counting_semaphore<>* go) : in_(all), go_(go) {}
+    void on(block) {
+        in_->count_down();
+        go_->acquire();
+    }
+
+private:
+    std::latch* in_;
+    std::counting_semaphore<>* go_;
+};
+
+/// Why it cannot be built.
+std::string refusal(const actor_system::options& o) {
+    try {
+        const actor_system system("test", o);
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    return {};
+}
+
+bool has(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+// SC-36: all workers are in handlers until the function of a timer has run elsewhere.
+TEST(system_driver, SC_36_timers_fire_while_all_workers_are_busy) {
+    runtime::steady_driver driver;
+    actor_system system(
+        "test", {.dispatcher = {.workers = 2, .max_workers = 2}, .tools = {.driver = &driver}});
+    const auto other = system.dispatchers().add(
+        {.id = "other", .config = {.executor = executor_kind::thread_pool, .workers = 1}});
+    ASSERT_TRUE(other);
+    std::latch in(2);
+    std::counting_semaphore<> go(0);
+    for (int i = 0; i < 2; ++i)
+        system.spawn_anonymous<blocker>(&in, &go).tell(block{});
+    in.wait();
+    std::counting_semaphore<> ran(0);
+    const instant begun = system.tools().time->now();
+    std::atomic<std::int64_t> after{0};
+    const auto job = system.scheduler().add_function(
+        {.first = duration::from_ms(20), .executor = static_cast<std::uint16_t>(other->number())},
+        [&](const execution_batch&) {
+            after.store((system.tools().time->now() - begun).ns());
+            ran.release();
+        });
+    ASSERT_TRUE(job);
+    EXPECT_TRUE(ran.try_acquire_for(60s));
+    EXPECT_GE(after.load(), duration::from_ms(20).ns());
+    EXPECT_TRUE(until([&] { return driver.metrics().acts >= 1; }));
+    std::printf("20 ms with all workers busy: %.1f ms\n", static_cast<double>(after.load()) / 1e6);
+    // Into a mailbox, too, though nobody can handle it yet.
+    const auto sleeper = system.spawn_anonymous<blocker>(&in, &go);
+    const auto fired = system.scheduler().counted().fired;
+    ASSERT_TRUE(system.scheduler().schedule_once(duration::from_ms(5), any_ref(sleeper).index(),
+                                                 poison_pill{}));
+    EXPECT_TRUE(until([&] { return system.scheduler().counted().fired == fired + 1; }));
+    go.release(2);
+}
+
+// SC-36: armed by a handler that then does not come to an end.
+TEST(system_driver, SC_36_a_timer_of_a_busy_actor_fires_elsewhere) {
+    actor_system system("test", {.dispatcher = {.workers = 1, .max_workers = 1}});
+    const auto other = system.dispatchers().add(
+        {.id = "other", .config = {.executor = executor_kind::thread_pool, .workers = 1}});
+    ASSERT_TRUE(other);
+    std::counting_semaphore<> ran(0);
+    std::counting_semaphore<> over(0);
+    struct busy : actor<int> {
+        busy(std::counting_semaphore<>* r, std::counting_semaphore<>* o, std::uint16_t n)
+            : ran_(r), over_(o), number_(n) {}
+        void on(int) {
+            scheduler& timers = *context().world().timers();
+            EXPECT_TRUE(timers.add_function({.first = duration::from_ms(10), .executor = number_},
+                                            [r = ran_](const execution_batch&) { r->release(); }));
+            EXPECT_TRUE(ran_->try_acquire_for(60s));
+            over_->release();
+        }
+        std::counting_semaphore<>* ran_;
+        std::counting_semaphore<>* over_;
+        std::uint16_t number_;
+    };
+    system.spawn<busy>("busy", &ran, &over, static_cast<std::uint16_t>(other->number())).tell(1);
+    EXPECT_TRUE(over.try_acquire_for(90s));
+}
+
+// SC-36, EX-4, PF-15: no wake-ups, no CPU.
+TEST(system_driver, SC_36_an_idle_system_makes_no_wake_ups) {
+    runtime::steady_driver driver;
+    actor_system system("test", {.tools = {.driver = &driver}});
+    struct parked : actor<int> {
+        void on(int) {}
+    };
+    for (int i = 0; i < 1'000; ++i)
+        (void)system.spawn_anonymous<parked>();
+    ASSERT_TRUE(until([&] { return driver.jitter() > duration::zero(); }));
+    std::this_thread::sleep_for(200ms);
+    const std::uint64_t before = driver.metrics().wakeups;
+    const auto cpu = [] {
+        rusage use{};
+        getrusage(RUSAGE_SELF, &use);
+        return std::chrono::seconds(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+               std::chrono::microseconds(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+    };
+    const auto used = cpu();
+    std::this_thread::sleep_for(1s);
+    const auto cost = cpu() - used;
+    EXPECT_EQ(driver.metrics().wakeups, before);
+    std::printf("an idle second: %lld us of CPU\n", static_cast<long long>(cost.count()));
+    if (!under_sanitizer) {
+        EXPECT_LT(cost, 10ms);
+    }
+}
+
+// SC-35, TC-S52, TS-6: it ticks from the moment it is built; the end takes its thread with it.
+TEST(system_driver, TC_S52_the_driver_ends_with_its_system) {
+    const unsigned before = threads_named("tactus-time");
+    {
+        actor_system one("one");
+        actor_system two("two");
+        EXPECT_TRUE(until([&] { return threads_named("tactus-time") == before + 2; }));
+        std::counting_semaphore<> ran(0);
+        ASSERT_TRUE(one.scheduler().schedule_once_fn(
+            duration::from_ms(1), [&](const execution_batch&) { ran.release(); }));
+        EXPECT_TRUE(ran.try_acquire_for(60s));
+    }
+    EXPECT_EQ(threads_named("tactus-time"), before);
+}
+
+// SC-35, TS-8: a driver that does not start, whatever the reason, is an exception that says it.
+TEST(system_driver, SC_35_a_driver_that_does_not_start_fails_the_build) {
+    for (std::size_t i = 0; i < tick_driver_error_count; ++i) {
+        own_driver driver;
+        driver.refuses = 1;
+        driver.why_not = static_cast<tick_driver_error>(i);
+        try {
+            const actor_system system("test", {.tools = {.driver = &driver}});
+            ADD_FAILURE() << "it was built";
+        } catch (const driver_exception& e) {
+            EXPECT_EQ(e.error(), driver.why_not);
+            EXPECT_TRUE(has(e.what(), "'own'")) << e.what();
+            EXPECT_TRUE(has(e.what(), name_of(driver.why_not))) << e.what();
+            EXPECT_TRUE(has(e.what(), text_of(driver.why_not))) << e.what();
+        }
+    }
+}
+
+// TS-9
+TEST(system_driver, TS_9_the_system_says_who_drives_it) {
+    const instant before = runtime::steady_clock{}.now();
+    actor_system system("named", {.scheduler = {.resolution = duration::from_ms(5)}});
+    const system_info info = system.info();
+    EXPECT_EQ(info.name, "named");
+    EXPECT_STREQ(info.driver.name, "tactus-time");
+    EXPECT_STREQ(info.driver.kind, "async_host");
+    EXPECT_EQ(info.driver.resolution, duration::from_ms(5));
+    EXPECT_GE(info.driver.since, before);
+    EXPECT_EQ(info.driver.restarts, 0U);
+    EXPECT_EQ(system.scheduler().resolution(), duration::from_ms(5));
+    EXPECT_TRUE(has(system.dump(), "\ndriver tactus-time (async_host): resolution 5000000 ns, "))
+        << system.dump();
+    const std::string json = system.dump(dump_format::json);
+    EXPECT_TRUE(has(json, R"("driver":{"name":"tactus-time","kind":"async_host",)")) << json;
+    EXPECT_TRUE(has(json, R"("restarts":0})")) << json;
+}
+
+// TS-7, TS-8
+TEST(system_driver, TS_7_a_driver_that_stops_is_started_again) {
+    own_driver driver;
+    lines log;
+    actor_system system("test", {.tools = {.driver = &driver, .log = &log}});
+    EXPECT_EQ(driver.starts.load(), 1);
+    driver.break_down(tick_driver_error::driver_stopped);
+    EXPECT_TRUE(until([&] { return system.info().driver.restarts == 1; }));
+    EXPECT_TRUE(log.has("the tick driver own stopped, driver_stopped: 0 of at most 3 restarts"));
+    driver.refuses = 1;
+    driver.break_down(tick_driver_error::drift_exceeded);
+    EXPECT_TRUE(until([&] { return system.info().driver.restarts == 2; }));
+    EXPECT_EQ(driver.starts.load(), 4);
+    EXPECT_TRUE(log.has("drift_exceeded"));
+    EXPECT_TRUE(log.has("handle_unavailable"));
+    EXPECT_FALSE(system.wait(1ms));
+}
+
+// TS-7: the hosted one, too.
+TEST(system_driver, TS_7_the_steady_driver_is_started_again) {
+    runtime::steady_driver driver({.lateness_max = {}});
+    lines log;
+    actor_system system("test",
+                        {.driver_stops = {.attempts = 1'000'000, .apart = duration::from_ms(1)},
+                         .tools = {.driver = &driver, .log = &log}});
+    // When it sleeps until a deadline it wakes late, as always; at times it need not sleep.
+    EXPECT_TRUE(until([&] {
+        (void)system.scheduler().schedule_once_fn(duration::from_ms(3),
+                                                  [](const execution_batch&) {});
+        return system.info().driver.restarts >= 2;
+    }));
+    EXPECT_TRUE(log.has("the tick driver tactus-time stopped, drift_exceeded"));
+}
+
+// TS-7: fail_fast, and attempts that are used up, end the system.
+TEST(system_driver, TS_7_a_system_without_a_driver_ends) {
+    for (const auto what : {driver_policy::kind::fail_fast, driver_policy::kind::retry}) {
+        own_driver driver;
+        lines log;
+        actor_system system("test", {.driver_stops = {.what = what, .apart = duration::from_ms(1)},
+                                     .tools = {.driver = &driver, .log = &log}});
+        driver.refuses = 100;
+        driver.break_down(tick_driver_error::driver_stopped);
+        EXPECT_TRUE(system.wait(60s));
+        EXPECT_EQ(driver.starts.load(), what == driver_policy::kind::fail_fast ? 1 : 4);
+        EXPECT_EQ(system.exit_code(), 70);
+        EXPECT_TRUE(has(system.failure_text(), "the tick driver 'own' stopped"));
+        EXPECT_EQ(system.shutdown().reason()->name, "driver_stopped");
+        EXPECT_TRUE(log.has("is not started again, the system ends"));
+    }
+}
+
+// SC-34
+TEST(system_driver, SC_34_production_refuses_manual_ticks) {
+    const manual_clock by_hand;
+    EXPECT_EQ(refusal({.tools = {.time = &by_hand}}),
+              "scheduler.clock: a deterministic clock is for tests");
+    own_driver manual;
+    manual.of = clock_kind::deterministic;
+    EXPECT_EQ(refusal({.tools = {.driver = &manual}}),
+              "scheduler.driver: a deterministic clock is for tests");
+    EXPECT_EQ(manual.starts.load(), 0);
+}
+
+// SC-34: and a test configuration starts no driver of its own.
+TEST(system_driver, SC_34_a_test_configuration_starts_no_driver) {
+    const unsigned before = threads_named("tactus-time");
+    const shared_clock time;
+    for (const tactus::clock* c :
+         {static_cast<const tactus::clock*>(nullptr), static_cast<const tactus::clock*>(&time)}) {
+        actor_system system("test",
+                            {.scheduler = {.use = scheduler_use::test}, .tools = {.time = c}});
+        EXPECT_STREQ(system.info().driver.name, "none");
+        EXPECT_STREQ(system.info().driver.kind, c == nullptr ? "async_host" : "manual");
+        EXPECT_EQ(threads_named("tactus-time"), before);
+    }
+}
+
+// SC-34, TS-8: time by hand, by a driver of the test's, with threads.
+TEST(system_driver, SC_34_a_test_moves_the_time_of_a_system) {
+    shared_clock time;
+    own_driver driver;
+    driver.of = clock_kind::deterministic;
+    actor_system system("test", {.scheduler = {.use = scheduler_use::test},
+                                 .tools = {.time = &time, .driver = &driver}});
+    EXPECT_STREQ(system.info().driver.kind, "manual");
+    std::counting_semaphore<> ran(0);
+    ASSERT_TRUE(system.scheduler().schedule_once_fn(
+        duration::from_s(3'600), [&](const execution_batch&) { ran.release(); }));
+    tick_host& host = *driver.host.load();
+    EXPECT_EQ(host.next_act(), instant::epoch() + duration::from_s(3'600));
+    EXPECT_FALSE(host.act(time.now()));
+    EXPECT_FALSE(ran.try_acquire());
+    time.ns.store(static_cast<std::uint64_t>(duration::from_s(3'600).ns()));
+    (void)host.act(time.now());  // a worker may see it first
+    EXPECT_TRUE(ran.try_acquire_for(60s));
+}
+
+// SC-37, TC-S51: found when the system is built; field, value, limit.
+TEST(system_driver, TC_S51_a_resolution_of_nothing_fails_the_build) {
+    EXPECT_EQ(refusal({.scheduler = {.resolution = {}}}),
+              "scheduler.resolution: a tick of 0 ns, but it has 1 ns to 1000000000 ns: nearest is "
+              "1 ns");
+    const auto refused = [](const scheduler_config& c, std::string_view field,
+                            std::string_view value, std::string_view limit) {
+        const std::string text = refusal({.scheduler = c});
+        EXPECT_TRUE(has(text, "scheduler." + std::string(field))) << text;
+        EXPECT_TRUE(has(text, value)) << text;
+        EXPECT_TRUE(has(text, limit)) << text;
+    };
+    refused({.resolution = duration::from_s(2)}, "resolution", "2000000000", "1000000000");
+    refused({.catch_up = duration::from_ms(33)}, "catch_up", "33", "32");
+    refused({.chunk_ticks = 0}, "chunk_ticks", "0", "1");
+    refused({.profile = scheduler_profile::custom, .custom = {25'601, 1, 1}}, "timers", "25601",
+            "25600");
+    refused({.shutdown_timeout = {}}, "shutdown_timeout", "0", "1");
+    EXPECT_EQ(refusal({.scheduler = {.profile = scheduler_profile::small}}), "");
+}
+
+// BP-1: the profile is the system's.
+TEST(system_driver, a_bounded_profile_bounds_the_timers_of_a_system) {
+    actor_system system(
+        "test", {.scheduler = {.profile = scheduler_profile::custom, .custom = {64, 16, 8}}});
+    std::vector<cancellable> all;
+    for (;;) {
+        auto made = system.scheduler().schedule_once_fn(duration::from_s(60),
+                                                        [](const execution_batch&) {});
+        if (!made) {
+            EXPECT_EQ(made.error().code, scheduler_errc::quota_exceeded);
+            break;
+        }
+        all.push_back(*made);
+        ASSERT_LE(all.size(), 64U);
+    }
+    EXPECT_EQ(all.size(), 64U);
+}
