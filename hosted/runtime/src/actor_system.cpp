@@ -3,6 +3,7 @@
 // Putting the parts of a hosted system together, and taking them apart.
 #include <tactus/runtime/actor_system.hpp>
 
+#include "load_probes.hpp"
 #include "signal_watch.hpp"
 #include "signals_blocked.hpp"
 #include "system_driver.hpp"
@@ -107,15 +108,23 @@ struct actor_system::parts final : world_events {
                   .config = configured(o, time),
                   .given = o.tools.driver,
                   .policy = o.driver_stops,
-                  .log = &log,
+                  .told = &world,
                   .gave_up = [this](const std::string& why) { driver_lost(why); }}),
+          services({.memory = &heap,
+                    .tasks_max = capacity_of(configured(o, time)).tasks,
+                    .driver = driver.driver(),
+                    .time = &time,
+                    .resolution = o.scheduler.resolution}),
           timer_blocks(timers_of(configured(o, time), o.timers_max)),
           timers(timer_blocks.options(scheduler_options{
               .time = &time,
               .config = configured(o, time),
               .memory = &heap,
               .slot = o.tools.local != nullptr ? o.tools.local : &own_local,
+              .listener = &world,
+              .services = &services,
           })),
+          probes(time, o.actors_max),
           names({.memory = &heap, .rules = o.rules}),
           world({.memory = &heap,
                  .events = this,
@@ -138,7 +147,15 @@ struct actor_system::parts final : world_events {
               {.id = default_dispatcher_id, .config = o.dispatcher}),
           driving(*this),
           shutdown(std::in_place, o.shutdown, hooks()) {
+        if (!(o.timer_policy == tactus::timer_policy{})) {
+            if (const auto done = timers.policies()->set_default(o.timer_policy); !done) {
+                char text[200];
+                throw std::invalid_argument("timer_policy: " +
+                                            std::string(describe(done.error(), text)));
+            }
+        }
         world.begin(kernel);
+        probes.begin(kernel, *timers.gauge());
         driver.look_after();
         if (o.shutdown_on_signals)
             signals = std::make_unique<runtime::signal_watch>([this](int n) { signalled(n); });
@@ -247,7 +264,13 @@ struct actor_system::parts final : world_events {
         if (how.events != nullptr)
             how.events->message_lost(to, type, cause);
     }
+    void timer_warned(const scheduler_warning& what) noexcept override {
+        listener.timer_warned(what);
+        if (how.events != nullptr)
+            how.events->timer_warned(what);
+    }
     void pressure(const mailbox_pressure& what) noexcept override {
+        probes.mailbox_filled(what.percent);
         listener.pressure(world, what);
         if (how.events != nullptr)
             how.events->pressure(what);
@@ -303,13 +326,28 @@ struct actor_system::parts final : world_events {
         {
             const std::lock_guard held(mutex);
             callbacks_taken = true;
-            if (!callbacks.empty()) {
+            // Code of the user's does not hold a worker up.
+            if (!callbacks.empty() || services.tasks().count() != 0) {
                 const runtime::signals_blocked blocked;
                 caller = std::thread([this] { call_callbacks(); });
                 return;
             }
         }
+        close_timers();
         note_end();
+    }
+    /// SH-5: after the actors, before the executors.
+    void close_timers() noexcept {
+        driver.stop();
+        const close_report report = timers.shutdown();
+        if (report.failed == 0 && report.not_begun == 0 && report.unfinished[0] == '\0')
+            return;
+        std::string text = "on-close tasks: " + std::to_string(report.succeeded) + " done, " +
+                           std::to_string(report.failed) + " failed, " +
+                           std::to_string(report.not_begun) + " not begun";
+        if (report.unfinished[0] != '\0')
+            text += std::string(", time was over for '") + report.unfinished + "'";
+        log.write(log_level::warning, text);
     }
     void call_callbacks() noexcept {
         for (auto& call : std::views::reverse(callbacks)) {
@@ -320,6 +358,7 @@ struct actor_system::parts final : world_events {
             }
         }
         callbacks.clear();
+        close_timers();
         note_end();
     }
     void note_end() noexcept {
@@ -381,8 +420,10 @@ struct actor_system::parts final : world_events {
     runtime::heap_memory heap;
     runtime::scheduler_memory memory;
     runtime::system_driver driver;
+    full_scheduler_services services;
     runtime::timer_memory timer_blocks;
     tactus::scheduler timers;
+    runtime::load_probes probes;
     resolver names;
     actor_world world;
     bool names_filled;  // before dispatchers ask
@@ -438,6 +479,8 @@ actor_system::~actor_system() {
     // Somebody does not come to an end: its thread cannot be waited for.
     std::fprintf(stderr, "tactus: system '%s' did not end within its limit; left are:\n%s\n",
                  parts_->name.c_str(), dump().c_str());
+    if (const char* task = parts_->timers.shutdown_progress().unfinished; task[0] != '\0')
+        std::fprintf(stderr, "tactus: the on-close task '%s' is still running\n", task);
     if (parts_->how.then == at_limit::abort)
         std::abort();
     // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only the destructor ends it, above
@@ -481,6 +524,12 @@ bool actor_system::wait(std::chrono::nanoseconds limit) {
 std::string actor_system::dump(dump_format format) {
     string_sink to;
     world_->dump(to, {.format = format});
+    return std::move(to.text);
+}
+
+std::string actor_system::dump_scheduler(dump_format format) {
+    string_sink to;
+    parts_->timers.dump(to, format);
     return std::move(to.text);
 }
 

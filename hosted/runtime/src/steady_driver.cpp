@@ -117,7 +117,8 @@ void steady_driver::state::tell(instant now) {
     if (listener == nullptr || now - told_at < telling_interval)
         return;
     told_at = now;
-    listener->measured(counted);
+    if (!listener->measured(counted))
+        listener = nullptr;
 }
 
 std::optional<tick_driver_error> steady_driver::state::run() {

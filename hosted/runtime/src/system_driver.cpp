@@ -3,8 +3,8 @@
 // Between a driver, the kernel it drives, and who looks after it.
 #include "system_driver.hpp"
 
-#include <tactus/dispatch/text_buffer.hpp>
 #include <tactus/runtime/actor_system.hpp>
+#include <tactus/scheduler/scheduler.hpp>
 
 #include <utility>
 
@@ -23,7 +23,7 @@ system_driver::system_driver(options o) : how_(std::move(o)), built_(how_.time->
         driver = &own_.emplace();
     if (driver != nullptr)
         keeper_.emplace(driver_keeper::options{
-            .driver = driver, .host = this, .policy = how_.policy, .listener = this});
+            .driver = driver, .host = this, .policy = how_.policy, .listener = how_.told});
 }
 
 system_driver::~system_driver() {
@@ -71,6 +71,8 @@ bool system_driver::act(instant now) noexcept {
     suspensions& timers = kernel_->waiting();
     if (timers.next_deadline() > now)
         return false;  // a worker was there first
+    if (!std::exchange(knows_jitter_, true) && kernel_->timers() != nullptr)
+        kernel_->timers()->as_scheduler()->set_jitter(keeper_->driver().jitter());
     timers.run_due(now);
     return true;
 }
@@ -88,11 +90,6 @@ instant system_driver::tend(instant now) {
                      name_of(keeper_->cause()) + ") and is not started again");
     // By the housekeeper's clock.
     return next == instant::never() ? next : now + (next - here);
-}
-
-void system_driver::warned(const scheduler_warning& what) noexcept {
-    char text[256];
-    how_.log->write(log_level::warning, describe(what, text));
 }
 
 }  // namespace runtime

@@ -13,7 +13,6 @@
 // Thread safety: any thread; start and stop once each.
 #pragma once
 
-#include <tactus/actor/log.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/runtime/housekeeper.hpp>
 #include <tactus/runtime/steady_driver.hpp>
@@ -26,17 +25,14 @@
 
 namespace tactus::inline v0::runtime {
 
-class system_driver final : public tick_host,
-                            public driver_source,
-                            private housekept,
-                            private scheduler_listener {
+class system_driver final : public tick_host, public driver_source, private housekept {
 public:
     struct options {
         const clock* time = nullptr;
         scheduler_config config = {};
         tick_driver* given = nullptr;  // null: a steady driver, but none in a test configuration
         driver_policy policy = {};
-        logger* log = nullptr;
+        scheduler_listener* told = nullptr;  // of drivers that stop
         // There is no driver any more, and will be none; the text says why. On the housekeeper's
         // thread.
         std::function<void(const std::string& why)> gave_up;
@@ -65,7 +61,6 @@ public:
 
 private:
     [[nodiscard]] instant tend(instant now) override;
-    void warned(const scheduler_warning& what) noexcept override;
 
     options how_;
     instant built_;
@@ -73,7 +68,8 @@ private:
     std::optional<driver_keeper> keeper_;
     actor_scheduler* kernel_ = nullptr;  // constant while it drives
     housekeeper* tends_ = nullptr;
-    bool told_ = false;  // that it gave up; the housekeeper's
+    bool told_ = false;          // that it gave up; the housekeeper's
+    bool knows_jitter_ = false;  // the scheduler does; the driver's thread's
 };
 
 }  // namespace tactus::inline v0::runtime

@@ -137,6 +137,19 @@ void system_listener::user_code_failed(user_code where, const failure& why) noex
     to_.write(log_level::warning, with_rest(text, more).view());
 }
 
+void system_listener::timer_warned(const scheduler_warning& what) noexcept {
+    // How late a machine is, is seen in the metrics: no line for every second of a busy one.
+    const log_level level =
+        what.kind == scheduler_warning_kind::drift_exceeded ? log_level::debug : log_level::warning;
+    const std::uint64_t count = timers_[static_cast<std::size_t>(what.kind)].next(time_);
+    if (count == 0 || !to_.passes(level))
+        return;
+    char sentence[256];
+    line text;
+    text.add("scheduler: ").add(describe(what, sentence));
+    to_.write(level, with_rest(text, count - 1).view());
+}
+
 void system_listener::guardian_failed(const failure_cause& why) noexcept {
     line text;
     to_.write(log_level::error,

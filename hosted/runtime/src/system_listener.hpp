@@ -59,6 +59,7 @@ public:
     void pool_exhausted(std::uint32_t refused) noexcept;
     void deadline_missed(actor_world& world, any_ref who, duration late) noexcept;
     void user_code_failed(user_code where, const failure& why) noexcept;
+    void timer_warned(const scheduler_warning& what) noexcept;
     /// Of a shutdown that ends the system.
     void begin_shutdown() noexcept { letters_.begin_shutdown(); }
 
@@ -73,6 +74,7 @@ private:
     logger& to_;
     const clock* time_;
     line_limit limits_[warning_count];
+    line_limit timers_[scheduler_warning_count];
     dead_letter_log letters_;
 };
 

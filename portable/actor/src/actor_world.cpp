@@ -381,6 +381,13 @@ void actor_world::pool_exhausted(std::uint32_t refused) noexcept {
     if (!stream_.is_empty())
         stream_.publish(pool_warning{{}, refused});  // it may find no envelope, either
 }
+void actor_world::warned(const scheduler_warning& what) noexcept {
+    if (events_ != nullptr)
+        events_->timer_warned(what);
+    // Before the first actor there is nobody to tell, and no system to tell it by.
+    if (kernel_ != nullptr && !stream_.is_empty())
+        stream_.publish(timer_warning{{}, what});
+}
 void actor_world::user_code_failed(user_code where, const failure& why) noexcept {
     if (events_ != nullptr)
         events_->user_code_failed(where, why);
@@ -447,8 +454,6 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
         kernel_->release(place);
     } else if (!parent.valid()) {
         free_all(place);
-        if (timers_ != nullptr)
-            (void)timers_->close();
         if (events_ != nullptr)
             events_->world_ended();
     } else {

@@ -137,6 +137,8 @@ device_system::~device_system() {
     }
     // NOLINTNEXTLINE(bugprone-unchecked-optional-access): there is one when nothing is lent
     p.loop->shut_down(end_runs_max);
+    if (p.timers != nullptr)
+        (void)p.timers->service.shutdown();  // SH-5
     p.world.sweep();
     p.~parts();
 }
@@ -237,6 +239,14 @@ void device_system::parts::sleep_for_tick() noexcept {
         (void)port::wait_on(bell, 0, 1'000'000);  // a tick of a thread wakes nobody
 }
 
+void device_system::parts::pull_ticks() noexcept {
+    if (!pulls)
+        return;
+    const auto taken = pulls->try_pull();
+    if (taken && timers != nullptr)
+        timers->service.ticks_taken(taken->ticks);
+}
+
 void device_system::run() noexcept {
     parts& p = *parts_;
     const bool by_hand = p.tools.time->kind() == clock_kind::deterministic;
@@ -247,8 +257,7 @@ void device_system::run() noexcept {
         return;
     }
     while (!has_ended()) {
-        if (p.pulls)
-            (void)p.pulls->try_pull();
+        p.pull_ticks();
         p.tend_driver();
         if (p.lent)
             p.kernel.order().made_work();  // its worker looks at the time

@@ -90,8 +90,14 @@ void system_guardian::on(const dump_request& r) {
     dump_options o{.format = r.format};
     if (r.what == dump_what::dispatchers)
         o.actors_max = 0;
+    const auto write = [&](text_sink& to) {
+        if (r.what == dump_what::scheduler && world.timers() != nullptr)
+            world.timers()->dump(to, r.format);
+        else
+            world.dump(to, o);
+    };
     counting_sink length;
-    world.dump(length, o);
+    write(length);
     const std::size_t size = length.count();
     const std::size_t room = sizeof(dump_reply::block) + size;
     void* at = world.memory().allocate(room, alignof(dump_reply::block));
@@ -101,7 +107,7 @@ void system_guardian::on(const dump_request& r) {
     }
     auto* block = ::new (at) dump_reply::block{.from = &world.memory(), .room = room};
     counting_sink text(block->text(), size);
-    world.dump(text, o);
+    write(text);
     block->size = text.kept();
     r.reply_to.tell(dump_reply(r.what, r.format, text.count(), block));
 }

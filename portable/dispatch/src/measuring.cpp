@@ -87,6 +87,8 @@ bool actor_scheduler::collect_metrics() noexcept {
     feed_workers(*sink);
     if (actor_labels* labels = hub_.labels())
         feed_actors(*sink, *labels);
+    if (timers() != nullptr)
+        timers()->feed(*sink);
     const suspension_metrics held_back = suspensions_.metrics();
     if (held_back.measured) {
         sink->gauge(info_of(metric::suspended_total), {}, held_back.total_ns / 1'000'000);

@@ -73,6 +73,7 @@ scheduler_metrics scheduler::metrics() noexcept {
     m.window = pressure_.window();
     m.above_window = pressure_.above_window_count();
     m.drift_compensations = catch_ups_;
+    m.drift_max_ns = static_cast<std::uint64_t>(drift_.counted().largest.ns());
     if (services_ != nullptr)
         m.lateness = services_->lateness;
     let_go();

@@ -43,8 +43,9 @@ void scheduler::owe(owed_warnings& owed, const pressure_warnings& what) noexcept
 
 void scheduler::look_closely(instant now) noexcept {
     const tick at = scale_.floor(now);
-    if (looked_at_.exchange(static_cast<std::uint32_t>(at), std::memory_order_relaxed) ==
-        static_cast<std::uint32_t>(at))
+    if (looked_at_.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(at) ||
+        looked_at_.exchange(static_cast<std::uint32_t>(at), std::memory_order_relaxed) ==
+            static_cast<std::uint32_t>(at))
         return;
     const bool engaged = services_ != nullptr && services_->has(scheduler_services::gauging) &&
                          services_->engaged(at);
@@ -56,6 +57,23 @@ void scheduler::look_closely(instant now) noexcept {
         observe(at, late, engaged, owed);
     let_go();
     tell(owed);
+}
+
+void scheduler::note_drift(instant due, instant now, owed_warnings& owed) noexcept {
+    if (!drift_.note(due, now)) [[likely]]
+        return;
+    const std::int64_t late = (now - due).ns();
+    owed.add({.kind = scheduler_warning_kind::drift_exceeded,
+              .value = late,
+              .limit = drift_.budget().ns()});
+    if (services_ != nullptr && services_->has(scheduler_services::watching))
+        note_watched(diagnostic_kind::drift, nullptr, scale_.floor(now), late);
+}
+
+void scheduler::set_jitter(duration jitter) noexcept {
+    lock_.enter();
+    drift_.set_budget({.clock = clock_kind_, .resolution = scale_.resolution(), .jitter = jitter});
+    let_go();
 }
 
 void scheduler::ticks_taken(std::uint64_t ticks) noexcept {

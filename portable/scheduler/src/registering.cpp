@@ -69,6 +69,7 @@ scheduler::scheduler(const scheduler_options& o) noexcept
                         : timers_of(o)),
       overflow_limit_(capacity_of(o.config).overflow),
       zero_delay_(o.config.zero_delay),
+      clock_kind_(o.config.clock),
       fixed_rate_(o.fixed_rate),
       fixed_delay_(o.fixed_delay),
       wheel_(wheel_of(o)),
@@ -78,7 +79,8 @@ scheduler::scheduler(const scheduler_options& o) noexcept
               .spares = quota_ == scheduler_capacity::unlimited ? spares : 0},
              *this),
       pressure_(o.config, scale_.floor(o.time->now())),
-      observed_at_(scale_.floor(o.time->now())) {
+      observed_at_(scale_.floor(o.time->now())),
+      drift_({.clock = o.config.clock, .resolution = o.config.resolution}) {
     TACTUS_CHECK(1, validate(o.config).has_value());
 }
 

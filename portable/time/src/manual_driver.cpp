@@ -40,7 +40,7 @@ tick manual_driver::drive(tick n) noexcept {
         ++counted_.acts;
     if (listener_ != nullptr && time_.now() - told_at_ >= duration::from_s(1)) {
         told_at_ = time_.now();
-        listener_->measured(counted_);
+        listener_ = listener_->measured(counted_) ? listener_ : nullptr;
     }
     return n;
 }

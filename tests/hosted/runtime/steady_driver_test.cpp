@@ -78,9 +78,10 @@ bool settled(const steady_driver& d) {
 }
 
 struct tellings final : driver_listener {
-    void measured(const tick_driver_metrics& what) noexcept override {
+    bool measured(const tick_driver_metrics& what) noexcept override {
         wakeups.store(what.wakeups);
         count.fetch_add(1);
+        return true;
     }
     std::atomic<std::uint64_t> wakeups{0};
     std::atomic<unsigned> count{0};

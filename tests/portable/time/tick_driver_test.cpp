@@ -53,9 +53,10 @@ struct recording_host final : tactus::tick_host {
 };
 
 struct last_metrics final : driver_listener {
-    void measured(const tick_driver_metrics& what) noexcept override {
+    bool measured(const tick_driver_metrics& what) noexcept override {
         ++count;
         last = what;
+        return true;
     }
     unsigned count = 0;
     tick_driver_metrics last;

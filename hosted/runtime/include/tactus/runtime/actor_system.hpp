@@ -148,6 +148,8 @@ public:
         // Its clock's kind is that of the clock in use. One that validate() finds a fault with is
         // refused (std::invalid_argument); a test configuration has no driver unless one is given.
         scheduler_config scheduler = {};
+        // SC-5: of timers that nobody says more about; see scheduler_defaults for that of `pekko`.
+        tactus::timer_policy timer_policy = {};
         driver_policy driver_stops = {};  // what becomes of a driver that stops by itself
         supervisor_strategy guardian_strategy = {};
         std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);  // max(): none
@@ -273,6 +275,8 @@ public:
     [[nodiscard]] std::string path_of(any_ref who);
     /// EV-5: dispatchers, and actors with their paths, states and queues, and what each waits for.
     [[nodiscard]] std::string dump(dump_format format = dump_format::text);
+    /// SD-3: timers, and how the scheduler does.
+    [[nodiscard]] std::string dump_scheduler(dump_format format = dump_format::text);
     [[nodiscard]] std::string_view name() const noexcept;
     /// TS-9: who makes time pass here.
     [[nodiscard]] system_info info() const noexcept;

@@ -77,6 +77,8 @@ public:
         (void)where;
         (void)why;
     }
+    /// What the scheduler warns of; see scheduler_listener.
+    virtual void timer_warned(const scheduler_warning& what) noexcept { (void)what; }
     /// SV-5: a guardian failed, or a failure was escalated to it: the system is to be stopped.
     virtual void guardian_failed(const failure_cause& why) noexcept { (void)why; }
     /// The last actor has ended.
@@ -103,7 +105,7 @@ protected:
 
 class actor_selection;
 
-class actor_world final : public kernel_events, private actor_notes {
+class actor_world final : public kernel_events, public scheduler_listener, private actor_notes {
 public:
     struct options {
         memory_source* memory = nullptr;  // bodies, names, watches
@@ -341,6 +343,7 @@ private:
     void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override;
     void pressure(const mailbox_pressure& what) noexcept override;
     void pool_exhausted(std::uint32_t refused) noexcept override;
+    void warned(const scheduler_warning& what) noexcept override;
     void user_code_failed(user_code where, const failure& why) noexcept override;
 
     void write_name(mailbox_index who, text_sink& to) noexcept;

@@ -253,6 +253,7 @@ struct device_system::parts final : world_events, tick_host, driver_source, sche
     [[nodiscard]] std::span<std::byte> take(std::size_t size, std::size_t alignment) noexcept;
     [[nodiscard]] timing* make_timing(const device_config& c) noexcept;
     [[nodiscard]] actor_scheduler::options filled(const device_config& c) noexcept;
+    void pull_ticks() noexcept;
     void sleep_for_tick() noexcept;
 
     // The driver's host.

@@ -25,6 +25,7 @@ namespace tactus::inline v0 {
 enum class dump_what : std::uint8_t {
     system,       // dispatchers and actors
     dispatchers,  // how many actors there are, and none of them
+    scheduler,    // timers (SD-3)
 };
 
 class dump_reply {

@@ -14,6 +14,7 @@
 //     pool_warning            no envelopes (MB-11)
 //     deadline_warning        a message with a deadline came to run later (LN-9)
 //     user_code_warning       user code beside handlers threw (UP-4)
+//     timer_warning           what the scheduler warns of (SC, BP, TS-8)
 #pragma once
 
 #include <tactus/actor/actor_ref.hpp>
@@ -21,6 +22,7 @@
 #include <tactus/actor/failure_cause.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/dispatch/events.hpp>
+#include <tactus/scheduler/scheduler_event.hpp>
 
 namespace tactus::inline v0 {
 
@@ -83,6 +85,11 @@ struct user_code_warning : kernel_warning {
     using event_bases = bases<kernel_warning>;
     user_code where = user_code::tracer;
     cause_ref why;
+};
+
+struct timer_warning : kernel_warning {
+    using event_bases = bases<kernel_warning>;
+    scheduler_warning what;
 };
 
 /// It tells of a lost message: when nobody handles it either, that is not told again.

@@ -10,6 +10,7 @@
 
 namespace tactus::inline v0 {
 
+class metrics_sink;
 class scheduler;
 
 /// Phase 0 of the worker loop (LN-4): before any dispatch, timers that are due. A worker looks at
@@ -29,6 +30,9 @@ public:
 
     /// The layer above's; null when it is something else.
     [[nodiscard]] virtual scheduler* as_scheduler() noexcept { return nullptr; }
+
+    /// OH-2: what it has measured.
+    virtual void feed(metrics_sink& to) noexcept { (void)to; }
 
     /// For who looks very often.
     [[nodiscard]] const port::atomic<std::uint32_t>& due_flag() const noexcept { return due_; }

@@ -47,6 +47,7 @@
 #include <tactus/scheduler/backpressure.hpp>
 #include <tactus/scheduler/cancellable.hpp>
 #include <tactus/scheduler/command_lock.hpp>
+#include <tactus/scheduler/drift_watch.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/job.hpp>
 #include <tactus/scheduler/job_request.hpp>
@@ -247,11 +248,17 @@ public:
     [[nodiscard]] bool pending(timer_handle which) noexcept override;
     void attach(actor_scheduler& kernel) noexcept override { kernel_ = &kernel; }
     [[nodiscard]] scheduler* as_scheduler() noexcept override { return this; }
+    void feed(metrics_sink& to) noexcept override {
+        if (services_ != nullptr)
+            services_->feed(*this, to);
+    }
 
     // ---- running
 
     [[nodiscard]] instant next_deadline() noexcept override;
     void run_due(instant now) noexcept override;
+    /// SC-33: how late the driver wakes under no load, as it measured when it was started.
+    void set_jitter(duration jitter) noexcept;
     /// Of who counts ticks (SC-32): how many were taken at once, before what is due is run.
     void ticks_taken(std::uint64_t ticks) noexcept;
 
@@ -301,7 +308,10 @@ public:
         if (services_ == nullptr)
             return std::unexpected(no_services("subscription"));
         services_->begin(scheduler_services::watching);
-        return services_->events().subscribe(kinds, capacity);
+        auto made = services_->events().subscribe(kinds, capacity);
+        if (made && kinds.has(diagnostic_kind::driver_status))
+            services_->watch_driver();
+        return made;
     }
     /// SD-1.
     [[nodiscard]] std::expected<void, scheduler_error> enable_deterministic_log(
@@ -436,6 +446,7 @@ private:
                                                            owed_warnings& owed) noexcept;
     [[nodiscard]] bool make_way(timer_priority for_whom, owed_warnings& owed) noexcept;
     void observe(tick at, std::uint64_t backlog, bool engaged, owed_warnings& owed) noexcept;
+    void note_drift(instant due, instant now, owed_warnings& owed) noexcept;
     void owe(owed_warnings& owed, const pressure_warnings& what) noexcept;
     void owe_capacity(const scheduler_error& why, owed_warnings& owed) noexcept;
     [[nodiscard]] scheduler_error no_cell(bool takes_overflow, owed_warnings& owed) noexcept;
@@ -549,6 +560,7 @@ private:
     const std::uint32_t timers_limit_;    // so many have a node, whoever finds the lock taken
     const std::uint32_t overflow_limit_;  // unlimited: grows
     const zero_delay_rule zero_delay_;
+    const clock_kind clock_kind_;
     const bool fixed_rate_;
     const bool fixed_delay_;
     actor_scheduler* kernel_ = nullptr;
@@ -577,7 +589,8 @@ private:
     scheduler_warning lost_;
     bool is_filling_ = false;  // overflow_near_capacity was told
     bool is_closed_ = false;
-    bool more_due_ = false;                  // the last chunk was not all
+    bool more_due_ = false;  // the last chunk was not all
+    drift_watch drift_;
     port::atomic<std::uint32_t> closed_{0};  // for who looks without the lock: a hint
     // Hints of the same kind: not normal; the low half of the tick at which somebody looked.
     port::atomic<std::uint32_t> pressed_{0};

@@ -22,8 +22,12 @@
 #include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/timer_policy.hpp>
+#include <tactus/time/tick_driver.hpp>
+#include <tactus/time/tick_scale.hpp>
 
 namespace tactus::inline v0 {
+
+class scheduler;
 
 class scheduler_services {
 public:
@@ -53,6 +57,9 @@ public:
     /// What came of the tasks so far.
     [[nodiscard]] virtual close_report closing() noexcept = 0;
     [[nodiscard]] virtual std::uint64_t diagnostics_dropped() noexcept = 0;
+    virtual void feed(scheduler& of, metrics_sink& to) noexcept = 0;
+    /// TS-7: somebody wants to know of the driver once a second.
+    virtual void watch_driver() noexcept {}
 
     // For the faces of the scheduler.
     [[nodiscard]] virtual diagnostics& events() noexcept = 0;
@@ -72,20 +79,26 @@ private:
 };
 
 /// All of them. Memory is taken here and, for subscribers and the log, when they ask.
-class full_scheduler_services final : public scheduler_services {
+class full_scheduler_services final : public scheduler_services, private driver_listener {
 public:
     struct options {
         memory_source* memory = nullptr;  // outlives the services
         std::uint32_t tasks_max = scheduler_capacity::unlimited;
         std::uint32_t probes_max = 8;
         std::uint32_t policies_max = 16;
+        tick_driver* driver = nullptr;  // who is asked how it does; null: nobody is
+        const clock* time = nullptr;    // with a driver
+        duration resolution = duration::from_ms(1);
     };
     explicit full_scheduler_services(const options& o) noexcept
         : events_(*o.memory),
           log_(*o.memory),
           gauge_(*o.memory, o.probes_max),
           policies_(*o.memory, o.policies_max),
-          tasks_(*o.memory, o.tasks_max) {}
+          tasks_(*o.memory, o.tasks_max),
+          driver_(o.driver),
+          time_(o.time),
+          scale_(o.resolution) {}
 
     [[nodiscard]] bool note(const diagnostic& what) noexcept override {
         log_.record(what);
@@ -106,6 +119,8 @@ public:
     [[nodiscard]] std::uint64_t diagnostics_dropped() noexcept override {
         return events_.look().dropped;
     }
+    void feed(scheduler& of, metrics_sink& to) noexcept override;
+    void watch_driver() noexcept override;
     [[nodiscard]] diagnostics& events() noexcept override { return events_; }
     [[nodiscard]] deterministic_log& log() noexcept override { return log_; }
     [[nodiscard]] backpressure_gauge& gauge() noexcept override { return gauge_; }
@@ -113,11 +128,16 @@ public:
     [[nodiscard]] on_close_tasks& tasks() noexcept override { return tasks_; }
 
 private:
+    [[nodiscard]] bool measured(const tick_driver_metrics& what) noexcept override;
+
     diagnostics events_;
     deterministic_log log_;
     backpressure_gauge gauge_;
     timer_policies policies_;
     on_close_tasks tasks_;
+    tick_driver* const driver_;
+    const clock* const time_;
+    const tick_scale scale_;
 };
 
 }  // namespace tactus::inline v0

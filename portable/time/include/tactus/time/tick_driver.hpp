@@ -73,8 +73,9 @@ protected:
 /// Who is told what a driver does, once a second.
 class driver_listener {
 public:
-    /// On the driver's thread; must not block, nor call the driver.
-    virtual void measured(const tick_driver_metrics& what) noexcept = 0;
+    /// On the driver's thread; must not block, nor call the driver. False: that was enough, as if
+    /// nobody listened from now on.
+    [[nodiscard]] virtual bool measured(const tick_driver_metrics& what) noexcept = 0;
 
 protected:
     ~driver_listener() = default;
