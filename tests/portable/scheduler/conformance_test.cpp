@@ -83,7 +83,9 @@ TEST(scheduler_conformance, a_quota_is_exact) {
     EXPECT_EQ(rig->active_count(), quota - 1);
     ASSERT_TRUE(rig->schedule_once(ms(5), who, number{4}).has_value());
     EXPECT_EQ(rig->active_count(), quota);
-    EXPECT_FALSE(rig->schedule_once(ms(5), who, number{5}).has_value());
+    const auto more = rig->schedule_once(ms(5), who, number{5});
+    ASSERT_FALSE(more.has_value());
+    EXPECT_EQ(more.error().code, scheduler_errc::quota_exceeded);
     rig.time.advance(ms(1));
     rig->run_due(rig.time.now());  // both periodic ones are in the mailbox
     EXPECT_EQ(rig->active_count(), quota);
