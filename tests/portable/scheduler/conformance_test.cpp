@@ -365,7 +365,8 @@ TEST(scheduler_conformance, a_feed_that_stalled_loses_nothing) {
     EXPECT_EQ(rig->counted().fired, delivered);
     EXPECT_EQ(rig->counted().fired - 1 + rig->counted().missed, stall);  // all runs, and the one
     rig.jump(1);
-    EXPECT_TRUE(journal().is({3, 1}) || journal().count() == 0);
+    EXPECT_EQ(journal().count(), 2u);  // the run of this tick, and what was due at it
+    journal().clear();
     EXPECT_EQ(rig->counted().fired - 2 + rig->counted().missed, stall + 1);
 }
 
