@@ -177,10 +177,8 @@ TEST(delay_future, SC_13_may_end_at_the_moment_it_is_due) {
     for (std::thread& t : threads) {
         t = std::thread([&system] {
             for (int i = 0; i < 300; ++i) {
-                std::optional<delay_future> rest(std::in_place, system.scheduler(),
-                                                 duration::from_us(100));
+                const delay_future rest(system.scheduler(), duration::from_us(100));
                 std::this_thread::sleep_for(std::chrono::microseconds(900 + i % 100));
-                rest.reset();
             }
         });
     }

@@ -83,7 +83,9 @@ TEST(scheduler_conformance, a_quota_is_exact) {
     EXPECT_EQ(rig->active_count(), quota - 1);
     ASSERT_TRUE(rig->schedule_once(ms(5), who, number{4}).has_value());
     EXPECT_EQ(rig->active_count(), quota);
-    EXPECT_FALSE(rig->schedule_once(ms(5), who, number{5}).has_value());
+    const auto more = rig->schedule_once(ms(5), who, number{5});
+    ASSERT_FALSE(more.has_value());
+    EXPECT_EQ(more.error().code, scheduler_errc::quota_exceeded);
     rig.time.advance(ms(1));
     rig->run_due(rig.time.now());  // both periodic ones are in the mailbox
     EXPECT_EQ(rig->active_count(), quota);
@@ -363,7 +365,8 @@ TEST(scheduler_conformance, a_feed_that_stalled_loses_nothing) {
     EXPECT_EQ(rig->counted().fired, delivered);
     EXPECT_EQ(rig->counted().fired - 1 + rig->counted().missed, stall);  // all runs, and the one
     rig.jump(1);
-    EXPECT_TRUE(journal().is({3, 1}) || journal().count() == 0);
+    EXPECT_EQ(journal().count(), 2u);  // the run of this tick, and what was due at it
+    journal().clear();
     EXPECT_EQ(rig->counted().fired - 2 + rig->counted().missed, stall + 1);
 }
 
