@@ -107,6 +107,13 @@ std::string refusal(const actor_system::options& o) {
     return {};
 }
 
+/// It has measured itself, and most likely sleeps for ever: a deadline must wake it.
+bool sleeps(const runtime::steady_driver& driver) {
+    const bool measured = until([&] { return driver.jitter() > duration::zero(); });
+    std::this_thread::sleep_for(20ms);
+    return measured;
+}
+
 bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
@@ -121,6 +128,7 @@ TEST(system_driver, SC_36_timers_fire_while_all_workers_are_busy) {
     const auto other = system.dispatchers().add(
         {.id = "other", .config = {.executor = executor_kind::thread_pool, .workers = 1}});
     ASSERT_TRUE(other);
+    ASSERT_TRUE(sleeps(driver));
     std::latch in(2);
     std::counting_semaphore<> go(0);
     for (int i = 0; i < 2; ++i)
@@ -151,7 +159,10 @@ TEST(system_driver, SC_36_timers_fire_while_all_workers_are_busy) {
 
 // SC-36: armed by a handler that then does not come to an end.
 TEST(system_driver, SC_36_a_timer_of_a_busy_actor_fires_elsewhere) {
-    actor_system system("test", {.dispatcher = {.workers = 1, .max_workers = 1}});
+    runtime::steady_driver driver;
+    actor_system system(
+        "test", {.dispatcher = {.workers = 1, .max_workers = 1}, .tools = {.driver = &driver}});
+    ASSERT_TRUE(sleeps(driver));
     const auto other = system.dispatchers().add(
         {.id = "other", .config = {.executor = executor_kind::thread_pool, .workers = 1}});
     ASSERT_TRUE(other);

@@ -266,8 +266,12 @@ TEST(steady_driver, TS_8_one_that_wakes_too_late_stops_and_says_so) {
     one_deadline host;
     steady_driver driver({.name = "drv-late", .lateness_max = {}});
     ASSERT_TRUE(driver.start(host));
-    host.add(driver, host.in(duration::from_ms(2)));
-    ASSERT_TRUE(until([&] { return host.stops.load() == 1; }));
+    // It need not sleep when the machine was slower than that.
+    ASSERT_TRUE(until([&] {
+        if (host.due.load() == never)
+            host.add(driver, host.in(duration::from_ms(20)));
+        return host.stops.load() == 1;
+    }));
     EXPECT_EQ(host.cause.load(), tick_driver_error::drift_exceeded);
     driver.stop();
     EXPECT_EQ(threads_named("drv-late"), 0U);
