@@ -341,7 +341,7 @@ struct actor_system::parts final : world_events {
     runtime::heap_memory heap;
     runtime::scheduler_memory memory;
     runtime::timer_memory timer_blocks;
-    scheduler timers;
+    tactus::scheduler timers;
     resolver names;
     actor_world world;
     bool names_filled;  // before dispatchers ask
