@@ -5,7 +5,7 @@
 //
 // A delayed message cannot be cancelled there: "cancel in random order" schedules all of them, and
 // cancels all of them in one call. What has an identity of its own is the timeout of a request: "at
-// once" sets and cancels these, one at a time, since the clock looks for one among all of its actor.
+// once" sets and cancels these, one at a time: the clock looks for one among all of its actor.
 //
 // usage: bench_scheduler_caf caf N WORKERS
 #include <chrono>
