@@ -5,6 +5,8 @@
 usage: ./bench [SUITE ...] [--quick] [--no-peers] [--rounds N] [--install-peers]
        ./bench --compare BASE.json [RESULTS.json] [--threshold 0.05]
 
+Suites: timers, kernel, mailboxes, hub, actors, scheduler; all of them when none is named.
+
 Each round starts every program once (ours, peer, peer, ours, ...), so that what else the machine does falls on all
 alike. The main figure is CPU time per operation; wall time stands beside it. Results go to build/bench/results.json:
 a list of {id, suite, case, n, workers, unit, ours, peer, peer_value, ratio, wall, spread}, one entry per peer and one
