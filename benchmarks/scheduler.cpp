@@ -302,7 +302,7 @@ int main(int argc, char** argv) {
     if (p.workers == 1)
         with_system("growth", [&](actor_system& s) { run_growth(s, p); });
     with_system("expiry", [&](actor_system& s) {
-        run_expiry(p, scheduling_to(s, s.spawn_anonymous<counting>()));
+        run_expiry(scheduling_to(s, s.spawn_anonymous<counting>()));
     });
     with_system("late", [&](actor_system& s) { run_late(s, p); });
     with_system("burst", [&](actor_system& s) { run_burst(s, p); });

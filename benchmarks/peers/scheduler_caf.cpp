@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     with_system("cancel", [&](actor_system& s) { run_cancel(s, p); });
     with_system("expiry", [&](actor_system& s) {
         const actor to = s.spawn(counting);
-        run_expiry(p, scheduling_to(to));
+        run_expiry(scheduling_to(to));
         end(to);
     });
     with_system("late", [&](actor_system& s) {

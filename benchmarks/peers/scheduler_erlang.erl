@@ -13,7 +13,7 @@
 main([_Subject, Size, _Threads]) ->
     N = list_to_integer(Size),
     wanted("cancel", fun() -> cancel(N) end),
-    wanted("expiry", fun() -> expiry(N div 10) end),
+    wanted("expiry", fun() -> expiry(100000) end),
     halt(0).
 
 wanted(Name, Work) ->

@@ -24,7 +24,7 @@
 namespace bench {
 
 struct timer_plan : plan {
-    [[nodiscard]] std::uint64_t expiring() const { return n / 10; }  // over a second
+    static constexpr std::uint64_t expiring = 100'000;  // over a second
     [[nodiscard]] std::uint64_t late() const { return n / 100; }
     [[nodiscard]] std::uint64_t late_span_ns() const { return late() * 300'000; }
     [[nodiscard]] std::uint64_t starts() const { return n >= 1'000'000 ? 20 : 5; }
@@ -83,8 +83,8 @@ void schedule_behind_lead(const std::vector<std::uint64_t>& offsets, Schedule&& 
 /// PF-9: CPU per delivery of timers that expire over a second into one actor, which calls
 /// delivered.note().
 template <class Schedule>
-void run_expiry(const timer_plan& p, Schedule&& schedule) {
-    const std::uint64_t count = p.expiring();
+void run_expiry(Schedule&& schedule) {
+    constexpr std::uint64_t count = timer_plan::expiring;
     delivered.left = count;
     schedule_behind_lead(random_offsets_ns(count, 1'000'000'000), schedule);
     report("PF-9", "timers expire over 1 s", count, measure(count, [] { done.wait(); }));
