@@ -5,6 +5,8 @@
 usage: ./bench [SUITE ...] [--quick] [--no-peers] [--rounds N] [--install-peers]
        ./bench --compare BASE.json [RESULTS.json] [--threshold 0.05]
 
+Suites: timers, kernel, mailboxes, hub, actors, scheduler; all of them when none is named.
+
 Each round starts every program once (ours, peer, peer, ours, ...), so that what else the machine does falls on all
 alike. The main figure is CPU time per operation; wall time stands beside it. Results go to build/bench/results.json:
 a list of {id, suite, case, n, workers, unit, ours, peer, peer_value, ratio, wall, spread}, one entry per peer and one
@@ -89,6 +91,35 @@ suites["actors"] = {
         ("PF-6", "caf"): {1: 9, 2: 7},
         ("PF-7", "caf"): {1: 4.8},
         ("PF-16", "caf"): {1: 20, 2: 20},
+    },
+}
+suites["scheduler"] = {
+    "program": "bench_scheduler",
+    "sizes": [1_000_000],
+    "quick": [100_000],
+    "workers": [1, 2],
+    "peers": {"caf": "libcaf-dev", "erlang": "erlang-base"},
+    "peer_programs": {
+        "caf": ("bench_scheduler_caf", ["{file}"]),
+        "erlang": ("scheduler_erlang.beam", ["erl", "+S", "{workers}:{workers}", "-noshell", "-pa", "{folder}",
+                                             "-run", "scheduler_erlang", "main"]),
+    },
+    "targets": {
+        ("PF-8", "schedule, cancel in random order"): {1: 80, 2: 80},
+        ("PF-8", "schedule, cancel in order"): {1: 80, 2: 80},
+        ("PF-8", "schedule, cancel at once"): {1: 80, 2: 80},
+        ("PF-9", "timers expire over 1 s"): {1: 800, 2: 800},
+        ("PF-11", "growth, at once"): {1: 2},
+        ("PF-11", "growth, random order"): {1: 2},
+        ("PF-14", "lateness / (tick + 1.3 timerfd), median"): {1: 1, 2: 1},
+        ("PF-14", "lateness / (tick + 1.3 timerfd), 99 %"): {1: 1, 2: 1},
+        ("PF-32", "10,000 on one tick, CPU us"): {1: 2_000, 2: 2_000},
+        ("PF-42", "start to first message, us"): {1: 2_000, 2: 2_000},
+        ("PF-42", "shutdown when idle, us"): {1: 5_000, 2: 5_000},
+    },
+    "ratios": {
+        ("PF-8", "caf"): {1: 9, 2: 9},
+        ("PF-9", "caf"): {1: 6, 2: 6},
     },
 }
 # What to reach (80-performance), by id, case and n; where a suite has workers, by these instead of n. Reached means
@@ -193,7 +224,7 @@ def print_table(suite, n, workers, samples, results):
     with_workers = "" if workers is None else f", {workers} worker" + ("s" if workers > 1 else "")
     print(f"\n{suite}, n = {n:,}{with_workers}: CPU ns per operation unless said, median of {len(samples['ours'])} "
           f"rounds{few}; ratio to ours behind each peer")
-    print(f"  {'id':6} {'case':34} {'ours':>8} {'spread':>7} {'wall':>8} {'target':>14}",
+    print(f"  {'id':6} {'case':40} {'ours':>8} {'spread':>7} {'wall':>8} {'target':>14}",
           *(f"{p:>22}" for p in peers))
     for key in samples["ours"][0]:
         unit = samples["ours"][0][key][0]
@@ -203,7 +234,7 @@ def print_table(suite, n, workers, samples, results):
         spread = (values[-1] - values[0]) / ours if ours else 0
         target = suites[suite].get("targets", targets).get(key, {}).get(n if workers is None else workers)
         verdict = "" if target is None else f"{target:g} " + ("reached" if ours <= tolerance * target else "MISSED")
-        line = f"  {key[0]:6} {key[1]:34} {ours:8.2f} {spread:6.0%} {wall:8.2f} {verdict:>14}"
+        line = f"  {key[0]:6} {key[1]:40} {ours:8.2f} {spread:6.0%} {wall:8.2f} {verdict:>14}"
         entry = {"id": key[0], "suite": suite, "case": key[1], "n": n, "workers": workers or 1, "unit": unit,
                  "ours": round(ours, 3), "peer": None, "peer_value": None, "ratio": None,
                  "wall": round(wall, 3), "spread": round(spread, 3)}

@@ -65,7 +65,12 @@ private:
 
 class large_scheduler_rig {
 public:
-    explicit large_scheduler_rig(std::uint32_t timers_max = 1U << 17U)
+    /// With a few more for who finds the lock taken.
+    explicit large_scheduler_rig(std::uint32_t timers = 1U << 17U)
+        : large_scheduler_rig(timers + 64, 0) {}
+
+private:
+    large_scheduler_rig(std::uint32_t timers_max, int)
         : jobs_(tactus::job_store::bytes(tactus::scheduler::cells_for(timers_max))),
           nodes_(tactus::scheduler_wheel::node_bytes(timers_max)),
           overflow_(tactus::scheduler_wheel::overflow_bytes(timers_max)),
@@ -81,6 +86,8 @@ public:
           }) {
         timers.attach(*kernel);
     }
+
+public:
     ~large_scheduler_rig() { kernel.destroy(); }
 
     /// So many ticks, one by one.

@@ -159,6 +159,8 @@ public:
     void end() noexcept {
         world.terminate();
         run();
+        if (timing.service() != nullptr)
+            (void)timing.service()->shutdown();
         EXPECT_EQ(said.ended, 1u);
         EXPECT_EQ(memory.live_blocks, stays);
         EXPECT_EQ(memory.wrong_releases, 0u);

@@ -141,7 +141,10 @@ void system_listener::timer_warned(const scheduler_warning& what) noexcept {
     // How late a machine is, is seen in the metrics: no line for every second of a busy one.
     const log_level level =
         what.kind == scheduler_warning_kind::drift_exceeded ? log_level::debug : log_level::warning;
-    const std::uint64_t count = timers_[static_cast<std::size_t>(what.kind)].next(time_);
+    // A driver does not stop so often that nobody would want to know of each time.
+    const std::uint64_t count = what.kind == scheduler_warning_kind::driver_stopped
+                                    ? 1
+                                    : timers_[static_cast<std::size_t>(what.kind)].next(time_);
     if (count == 0 || !to_.passes(level))
         return;
     char sentence[256];

@@ -130,6 +130,7 @@ void virtual_world::guardian_failed(const failure_cause& why) noexcept {
         how_.events->guardian_failed(why);
 }
 void virtual_world::world_ended() noexcept {
+    (void)timers_.shutdown();
     ended_ = true;
     if (how_.events != nullptr)
         how_.events->world_ended();

@@ -137,8 +137,6 @@ device_system::~device_system() {
     }
     // NOLINTNEXTLINE(bugprone-unchecked-optional-access): there is one when nothing is lent
     p.loop->shut_down(end_runs_max);
-    if (p.timers != nullptr)
-        (void)p.timers->service.shutdown();  // SH-5
     p.world.sweep();
     p.~parts();
 }
@@ -180,6 +178,8 @@ void device_system::parts::guardian_failed(const failure_cause& why) noexcept {
         also->guardian_failed(why);
 }
 void device_system::parts::world_ended() noexcept {
+    if (timers != nullptr)
+        (void)timers->service.shutdown();  // SH-5
     ended.store(1, std::memory_order_relaxed);
     if (also != nullptr)
         also->world_ended();

@@ -110,13 +110,17 @@ TEST(delay, SC_13_after_the_end_of_the_scheduler_is_refused) {
     r.rig.end();
 }
 
-// SC-13: one that was waiting when it closed never completes, and leaves nothing behind.
-TEST(delay, SC_13_a_scheduler_that_closes_completes_nothing) {
+// SC-13, SH-3: one that was waiting when it closed is told so, and leaves nothing behind.
+TEST(delay, SC_13_a_scheduler_that_closes_says_so) {
     sleeping_rig r;
     r.ask_for(ms(5));
     (void)r.rig.world.timers()->close();
+    r.rig.run();
+    ASSERT_EQ(r.said.size(), 1u);
+    ASSERT_FALSE(r.said[0].has_value());
+    EXPECT_EQ(r.said[0].error().code, scheduler_errc::closed);
     r.rig.pass(10);
-    EXPECT_TRUE(r.said.empty());
+    EXPECT_EQ(r.said.size(), 1u);
     r.rig.end();  // counts blocks
 }
 
