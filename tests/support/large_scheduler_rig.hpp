@@ -66,8 +66,8 @@ private:
 class large_scheduler_rig {
 public:
     /// With a few more for who finds the lock taken.
-    explicit large_scheduler_rig(std::uint32_t timers = 1U << 17U)
-        : large_scheduler_rig(timers + 64, 0) {}
+    explicit large_scheduler_rig(std::uint32_t wanted = 1U << 17U)
+        : large_scheduler_rig(wanted + 64, 0) {}
 
 private:
     large_scheduler_rig(std::uint32_t timers_max, int)
