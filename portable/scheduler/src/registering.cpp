@@ -379,7 +379,8 @@ std::expected<cancellable, scheduler_error> scheduler::schedule_wake(
     duration delay, waker& to, const detail::cargo_type& told) noexcept {
     if (const auto fault = fault_of(delay, "delay"))
         return std::unexpected(*fault);
-    return register_bytes({.first = usable(delay)}, job_kind::wake, told, &to);
+    return register_bytes({.first = usable(delay), .priority = timer_priority::high},
+                          job_kind::wake, told, &to);
 }
 
 // ---- timers of the runtime
