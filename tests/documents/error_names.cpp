@@ -64,6 +64,7 @@ int main() {
     print<tick_state>("tick_state", tick_state::suspended, &to_text);
     print<tick_driver_error>("tick_driver_error", tick_driver_error_count, &name_of);
     print<scheduler_errc>("scheduler_errc", scheduler_errc_count, &name_of);
+    print<scheduler_config_errc>("scheduler_config_errc", scheduler_config_errc_count, &name_of);
     print<scheduler_warning_kind>("scheduler_warning_kind", scheduler_warning_count, &name_of);
     print<backpressure_cause>("backpressure_cause", backpressure_cause_count, &name_of);
     print<log_errc>("log_errc", log_errc_count, &name_of);

@@ -179,7 +179,7 @@ void actor_world::rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept {
     }
     // Its supervisor decides: without it the actor would wait for ever.
     forget_timer(x, timer);
-    fail(t, failure("no room to arm a timer again: the scheduler is full or closed"));
+    fail(t, failure("no room to arm a timer again: the scheduler refuses"));
 }
 
 void actor_world::due_was_lost(mailbox_index whose, std::optional<timer_handle> which,
@@ -221,8 +221,7 @@ void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after)
     if (idle.timer)
         idle.target.goes_on = true;  // from now on
     else
-        fail(t, failure("no room for a receive timeout: the scheduler is full, closed or refuses "
-                        "under backpressure"));
+        fail(t, failure("no room for a receive timeout: the scheduler refuses"));
 }
 
 void actor_world::set_receive_timeout(turn& t, duration after) noexcept {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The lock's holder at work, and the ends of jobs (CN, K1 … K3).
-#include <tactus/scheduler/scheduler.hpp>
-
 #include "this_thread.hpp"
+
+#include <tactus/scheduler/scheduler.hpp>
 
 #include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/worker.hpp>

@@ -2,9 +2,9 @@
 //
 // Closing: what is due is delivered, what is left is cancelled in the order of registration, the
 // on-close tasks run (SH).
-#include <tactus/scheduler/scheduler.hpp>
-
 #include "this_thread.hpp"
+
+#include <tactus/scheduler/scheduler.hpp>
 
 namespace tactus::inline v0 {
 

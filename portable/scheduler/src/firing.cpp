@@ -2,9 +2,9 @@
 //
 // Firing: what is due is taken out under the lock, and delivered without it, by one thread at a
 // time (SC-10, SC-20 … SC-26, BT).
-#include <tactus/scheduler/scheduler.hpp>
-
 #include "this_thread.hpp"
+
+#include <tactus/scheduler/scheduler.hpp>
 
 #include <tactus/dispatch/job_delivery.hpp>
 #include <tactus/dispatch/system_table.hpp>

@@ -10,6 +10,8 @@ namespace tactus::inline v0 {
 using detail::job;
 using detail::job_kind;
 using detail::job_task;
+
+TACTUS_CHECK_MODULE("scheduler");
 namespace {
 
 /// Handles of two schedulers tell apart.

@@ -60,6 +60,7 @@
 #include <tactus/actor/task_frame.hpp>
 #include <tactus/actor/toolbox.hpp>
 #include <tactus/actor/topic.hpp>
+#include <tactus/actor/typed_scheduler.hpp>
 #include <tactus/actor/wait_awaiter.hpp>
 #include <tactus/base/bitmap.hpp>
 #include <tactus/base/check.hpp>
@@ -158,11 +159,13 @@
 #include <tactus/scheduler/driver_keeper.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/job.hpp>
+#include <tactus/scheduler/job_request.hpp>
 #include <tactus/scheduler/job_store.hpp>
 #include <tactus/scheduler/job_word.hpp>
 #include <tactus/scheduler/last_batch_holder.hpp>
 #include <tactus/scheduler/log_replay.hpp>
 #include <tactus/scheduler/on_close_tasks.hpp>
+#include <tactus/scheduler/owed_warnings.hpp>
 #include <tactus/scheduler/pending_delay.hpp>
 #include <tactus/scheduler/scheduler.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
@@ -171,6 +174,7 @@
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
 #include <tactus/scheduler/scheduler_metrics.hpp>
+#include <tactus/scheduler/scheduler_services.hpp>
 #include <tactus/scheduler/timer_policy.hpp>
 #include <tactus/time/backlog_judge.hpp>
 #include <tactus/time/clock.hpp>

@@ -248,7 +248,7 @@ public:
     void cancel_timers(turn& t) noexcept;
     [[nodiscard]] bool timer_active(turn& t, timer_key key) noexcept;
     /// AC-5, SC-4: an actor has scheduled a message.
-    /// SC-5: below which guardian it lives, as far as policies ask; none where there are no policies.
+    /// SC-5: below which guardian it lives; none where no policy asks.
     [[nodiscard]] timer_guardian guardian_of(turn& t) const noexcept;
     void note_scheduled(turn& t, any_ref to, const message_type& what, duration delay) noexcept;
     /// TM-2; duration::max(): none.

@@ -9,7 +9,7 @@
 //   cancelled  a cancel succeeded, or the scheduler ended it itself
 //
 // A handle is good for one generation. What became of the last uses is kept as one bit each, so
-// that a handle can be asked after its job's cell went to another; why, is known of the current one.
+// that a handle can be asked after its job's cell went to another; why is known of the current one.
 #pragma once
 
 #include <cstddef>

@@ -14,9 +14,9 @@
 //   firing: one thread at a time delivers what it took out, in order, without the lock. Others find
 //   that somebody does and go on.
 //
-// Who is refused is the business of backpressure.hpp; what a small device does without stands beside
-// it (scheduler_services.hpp). The sources: registering, cancelling, firing, pressing (what is
-// refused, and what gives way), closing, looking (snapshots for people).
+// Who is refused is the business of backpressure.hpp; what a small device does without stands
+// beside it (scheduler_services.hpp). The sources: registering, cancelling, firing, pressing (what
+// is refused, and what gives way), closing, looking (snapshots for people).
 //
 // Invariants
 //   K1  a job is in the wheel exactly while it is scheduled, except between a cancel and the moment
@@ -224,8 +224,9 @@ public:
     /// SC-13: a span of time, to be asked whether it has passed; see pending_delay.hpp.
     [[nodiscard]] pending_delay delay(duration d) noexcept;
     /// What delays are made of: `to` is woken once, on whatever thread runs what is due, or, when
-    /// the scheduler is closed, by who does that: see was_closed(). Where `told` has a function `cancelled`, it is called with the waker's address when the job was
-    /// cancelled instead, by whomever. Both must not block.
+    /// the scheduler is closed, by who does that: see was_closed(). Where `told` has a function
+    /// `cancelled`, it is called with the waker's address when the job was cancelled instead, by
+    /// whomever. Both must not block.
     [[nodiscard]] std::expected<cancellable, scheduler_error> schedule_wake(
         duration delay, waker& to, const detail::cargo_type& told = {}) noexcept;
 
@@ -543,8 +544,6 @@ private:
     /// memory_source: of messages on their way. Only they are given back here.
     [[nodiscard]] void* allocate(std::size_t, std::size_t) noexcept override { return nullptr; }
     void release(void* block, std::size_t size, std::size_t alignment) noexcept override;
-
-    TACTUS_CHECK_MODULE("scheduler");
 
     // Constant.
     const clock& time_;
