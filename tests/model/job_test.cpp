@@ -90,6 +90,11 @@ public:
     scenario::scheduler_rig kernel;
 };
 
+/// Takes whatever comes.
+struct deaf {
+    void receive(tactus::turn&, tactus::envelope&) {}
+};
+
 struct counting_waker final : tactus::waker {
     port::plain<unsigned> woken{0};
     void wake() noexcept override { woken.write(woken.read() + 1); }
@@ -151,13 +156,14 @@ TACTUS_MODEL_TEST(job, K2_the_original_ends_after_its_last_copy_was_made, scenar
     auto made = r->timers.add({.mode = job_mode::fixed_rate,
                                .first = duration::from_ms(1),
                                .period = duration::from_ms(1),
-                               .to = {}},  // of no system: a copy is made, and told to nobody
+                               .to = r->kernel.system.spawn<deaf>({}).value()},
                               original(cell));
     model::require(made.has_value());
     {
         model::thread firing([&] { r->pass(); });
         model::require(r->timers.cancel(*made));  // of a periodic job it always succeeds
     }
+    r->kernel.run_to_the_end();
     model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
     model::require(cell.read() == 1);
 }
