@@ -5,30 +5,23 @@
 // Bounds: a whole scheduler and kernel; two threads with three preemptions.
 #include <tactus/scheduler/pending_delay.hpp>
 
-#include <tactus/time/manual_clock.hpp>
-
 #include <array>
 #include <memory>
 #include <optional>
 
+#include "job_rig.hpp"
 #include "scenario.hpp"
-#include "scheduler_rig.hpp"
 
 namespace port = tactus::port;
 namespace model = tactus::port::model;
+using scenario::counting_waker;
+using scenario::deaf;
 using tactus::cancellable;
 using tactus::duration;
 using tactus::job_mode;
+using rig = scenario::job_rig<>;
 
 namespace {
-
-constexpr std::uint32_t timers_max = 4;
-
-template <std::size_t Bytes>
-struct bytes_of {
-    alignas(64) std::array<std::byte, Bytes> bytes{};
-    tactus::fixed_memory region{{bytes.data(), bytes.size()}};
-};
 
 /// A copy says that it was made, its end that it ended: neither may race the other.
 struct watched {
@@ -52,52 +45,6 @@ struct original : watched {
             cell->write(cell->read() + 1);
     }
     bool is_copy = false;
-};
-
-class rig {
-public:
-    explicit rig(std::uint32_t workers = 1)
-        : timers({.time = &time,
-                  .config = config(),
-                  .timers_max = timers_max,
-                  .jobs = &jobs_.region,
-                  .nodes = &nodes_.region,
-                  .overflow = &overflow_.region}),
-          kernel({.workers = workers, .slots = 2, .envelopes = 4, .time = nullptr}) {
-        timers.attach(kernel.system);
-    }
-    void pass() {
-        time.advance(duration::from_ms(1));
-        timers.run_due(time.now());
-    }
-
-    tactus::manual_clock time;
-
-private:
-    [[nodiscard]] static tactus::scheduler_config config() {
-        auto c = tactus::scheduler_config::for_clock(tactus::clock_kind::deterministic);
-        c.profile = tactus::scheduler_profile::custom;
-        c.custom = {timers_max, timers_max, 1};
-        return c;
-    }
-    static constexpr std::size_t cells = tactus::scheduler::cells_for(timers_max);
-    bytes_of<tactus::job_store::bytes(cells)> jobs_;
-    bytes_of<tactus::scheduler_wheel::node_bytes(timers_max)> nodes_;
-    bytes_of<tactus::scheduler_wheel::overflow_bytes(timers_max)> overflow_;
-
-public:
-    tactus::scheduler timers;
-    scenario::scheduler_rig kernel;
-};
-
-/// Takes whatever comes.
-struct deaf {
-    void receive(tactus::turn&, tactus::envelope&) {}
-};
-
-struct counting_waker final : tactus::waker {
-    port::plain<unsigned> woken{0};
-    void wake() noexcept override { woken.write(woken.read() + 1); }
 };
 
 }  // namespace
