@@ -139,7 +139,7 @@ TACTUS_MODEL_TEST(job_end, SH1_armed_again_while_it_closes, scenario::preempted(
 // ---- wakers
 
 // SC-13: cancelled before who holds the lock has put it in: it is not woken any more.
-TACTUS_MODEL_TEST(job_end, CN2_a_wake_cancelled_on_its_way_in, scenario::preempted(3)) {
+TACTUS_MODEL_TEST(job_end, CN2_a_wake_cancelled_on_its_way_in, scenario::preempted(2)) {
     const auto r = std::make_unique<spare_rig>();
     {
         model::thread firing([&] {
@@ -156,7 +156,7 @@ TACTUS_MODEL_TEST(job_end, CN2_a_wake_cancelled_on_its_way_in, scenario::preempt
     }
     model::require(r->is_empty());
 }
-TACTUS_MODEL_TEST(job_end, SC13_a_delay_dropped_on_its_way_in, scenario::preempted(3)) {
+TACTUS_MODEL_TEST(job_end, SC13_a_delay_dropped_on_its_way_in, scenario::preempted(2)) {
     const auto r = std::make_unique<spare_rig>();
     {
         model::thread firing([&] {
@@ -178,10 +178,11 @@ namespace {
 
 /// A function has run; its cell goes to another job while somebody asks what became of it. Who
 /// finds that it is over sees what it did.
-template <class Again>
-void an_old_handle_is_asked(Again&& again) {
+template <class Before, class Again>
+void an_old_handle_is_asked(Before&& before, Again&& again) {
     const auto r = std::make_unique<rig>();
     life of;
+    before(*r);
     {
         mortal uses(of);
         const auto made = r->timers.schedule_once_fn(
@@ -206,17 +207,29 @@ void an_old_handle_is_asked(Again&& again) {
     model::require(of.is_over() && r->is_empty());
 }
 
+void nothing(rig&) {}
+
 }  // namespace
 
 TACTUS_MODEL_TEST(job_end, CN1_an_old_handle_while_its_cell_is_a_timer, scenario::preempted(3)) {
-    an_old_handle_is_asked([](rig& r) {
+    an_old_handle_is_asked(nothing, [](rig& r) {
         model::require(r.timers.schedule_once(a_ms, {}, scenario::note{1}).has_value());
     });
 }
 TACTUS_MODEL_TEST(job_end, CN1_an_old_handle_while_its_cell_is_filled, scenario::preempted(3)) {
-    an_old_handle_is_asked([](rig& r) {
+    an_old_handle_is_asked(nothing, [](rig& r) {
         life other;
         const auto made = r.timers.schedule_once(a_ms, {}, mortal(other));
         model::require(made.has_value() && r.timers.cancel(*made) && other.is_over());
     });
+}
+TACTUS_MODEL_TEST(job_end, CN1_an_old_handle_while_its_cell_carries_a_copy,
+                  scenario::preempted(3)) {
+    an_old_handle_is_asked(
+        [](rig& r) {
+            const auto to = r.kernel.system.spawn<deaf>({}).value();
+            model::require(
+                r.timers.schedule_at_fixed_rate(a_ms * 2, a_ms, to, scenario::note{1}).has_value());
+        },
+        [](rig& r) { r.pass(); });
 }

@@ -148,14 +148,16 @@ TACTUS_MODEL_TEST(job, SC6_both_are_registered_and_both_come, scenario::preempte
     model::require(r->timers.cell_count() == 0);
 }
 
-// K3: a cell goes to another job when nobody refers to it any more.
-TACTUS_MODEL_TEST(job, K3_a_cell_is_used_again_when_nobody_refers_to_it, scenario::preempted(2)) {
+namespace {
+
+/// K3: a cell goes to another job when nobody refers to it any more.
+void a_cell_is_used_again(job_mode mode) {
     const auto r = std::make_unique<rig>();
-    const tactus::mailbox_index who = r->kernel.spawn();
-    const tactus::job_request every_ms{.mode = job_mode::fixed_rate,
+    const tactus::job_request every_ms{.mode = mode,
                                        .first = duration::from_ms(1),
                                        .period = duration::from_ms(1),
-                                       .to = who};
+                                       .to = r->kernel.spawn(),
+                                       .after_sent = mode == job_mode::fixed_delay};
     const auto made = r->timers.add(every_ms, scenario::note{1});
     model::require(made.has_value());
     r->pass();  // a copy is in the mailbox
@@ -171,6 +173,16 @@ TACTUS_MODEL_TEST(job, K3_a_cell_is_used_again_when_nobody_refers_to_it, scenari
     r->kernel.run_to_the_end();
     model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
     model::require(r->kernel.handled[1] <= 1 && r->kernel.handled[2] == 0);
+}
+
+}  // namespace
+
+TACTUS_MODEL_TEST(job, K3_a_cell_is_used_again_when_nobody_refers_to_it, scenario::preempted(2)) {
+    a_cell_is_used_again(job_mode::fixed_rate);
+}
+// SC-26
+TACTUS_MODEL_TEST(job, K3_nor_does_who_counts_from_the_sending, scenario::preempted(2)) {
+    a_cell_is_used_again(job_mode::fixed_delay);
 }
 
 // CN-4: a copy that was not handled before the cancel is not handled after it.
