@@ -5,30 +5,23 @@
 // Bounds: a whole scheduler and kernel; two threads with three preemptions.
 #include <tactus/scheduler/pending_delay.hpp>
 
-#include <tactus/time/manual_clock.hpp>
-
 #include <array>
 #include <memory>
 #include <optional>
 
+#include "job_rig.hpp"
 #include "scenario.hpp"
-#include "scheduler_rig.hpp"
 
 namespace port = tactus::port;
 namespace model = tactus::port::model;
+using scenario::counting_waker;
+using scenario::deaf;
 using tactus::cancellable;
 using tactus::duration;
 using tactus::job_mode;
+using rig = scenario::job_rig<>;
 
 namespace {
-
-constexpr std::uint32_t timers_max = 4;
-
-template <std::size_t Bytes>
-struct bytes_of {
-    alignas(64) std::array<std::byte, Bytes> bytes{};
-    tactus::fixed_memory region{{bytes.data(), bytes.size()}};
-};
 
 /// A copy says that it was made, its end that it ended: neither may race the other.
 struct watched {
@@ -52,47 +45,6 @@ struct original : watched {
             cell->write(cell->read() + 1);
     }
     bool is_copy = false;
-};
-
-class rig {
-public:
-    explicit rig(std::uint32_t workers = 1)
-        : timers({.time = &time,
-                  .config = config(),
-                  .timers_max = timers_max,
-                  .jobs = &jobs_.region,
-                  .nodes = &nodes_.region,
-                  .overflow = &overflow_.region}),
-          kernel({.workers = workers, .slots = 2, .envelopes = 4, .time = nullptr}) {
-        timers.attach(kernel.system);
-    }
-    void pass() {
-        time.advance(duration::from_ms(1));
-        timers.run_due(time.now());
-    }
-
-    tactus::manual_clock time;
-
-private:
-    [[nodiscard]] static tactus::scheduler_config config() {
-        auto c = tactus::scheduler_config::for_clock(tactus::clock_kind::deterministic);
-        c.profile = tactus::scheduler_profile::custom;
-        c.custom = {timers_max, timers_max, 1};
-        return c;
-    }
-    static constexpr std::size_t cells = tactus::scheduler::cells_for(timers_max);
-    bytes_of<tactus::job_store::bytes(cells)> jobs_;
-    bytes_of<tactus::scheduler_wheel::node_bytes(timers_max)> nodes_;
-    bytes_of<tactus::scheduler_wheel::overflow_bytes(timers_max)> overflow_;
-
-public:
-    tactus::scheduler timers;
-    scenario::scheduler_rig kernel;
-};
-
-struct counting_waker final : tactus::waker {
-    port::plain<unsigned> woken{0};
-    void wake() noexcept override { woken.write(woken.read() + 1); }
 };
 
 }  // namespace
@@ -151,13 +103,14 @@ TACTUS_MODEL_TEST(job, K2_the_original_ends_after_its_last_copy_was_made, scenar
     auto made = r->timers.add({.mode = job_mode::fixed_rate,
                                .first = duration::from_ms(1),
                                .period = duration::from_ms(1),
-                               .to = {}},  // of no system: a copy is made, and told to nobody
+                               .to = r->kernel.system.spawn<deaf>({}).value()},
                               original(cell));
     model::require(made.has_value());
     {
         model::thread firing([&] { r->pass(); });
         model::require(r->timers.cancel(*made));  // of a periodic job it always succeeds
     }
+    r->kernel.run_to_the_end();
     model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
     model::require(cell.read() == 1);
 }
@@ -195,14 +148,16 @@ TACTUS_MODEL_TEST(job, SC6_both_are_registered_and_both_come, scenario::preempte
     model::require(r->timers.cell_count() == 0);
 }
 
-// K3: a cell goes to another job when nobody refers to it any more.
-TACTUS_MODEL_TEST(job, K3_a_cell_is_used_again_when_nobody_refers_to_it, scenario::preempted(2)) {
+namespace {
+
+/// K3: a cell goes to another job when nobody refers to it any more.
+void a_cell_is_used_again(job_mode mode) {
     const auto r = std::make_unique<rig>();
-    const tactus::mailbox_index who = r->kernel.spawn();
-    const tactus::job_request every_ms{.mode = job_mode::fixed_rate,
+    const tactus::job_request every_ms{.mode = mode,
                                        .first = duration::from_ms(1),
                                        .period = duration::from_ms(1),
-                                       .to = who};
+                                       .to = r->kernel.spawn(),
+                                       .after_sent = mode == job_mode::fixed_delay};
     const auto made = r->timers.add(every_ms, scenario::note{1});
     model::require(made.has_value());
     r->pass();  // a copy is in the mailbox
@@ -218,6 +173,16 @@ TACTUS_MODEL_TEST(job, K3_a_cell_is_used_again_when_nobody_refers_to_it, scenari
     r->kernel.run_to_the_end();
     model::require(r->timers.active_count() == 0 && r->timers.cell_count() == 0);
     model::require(r->kernel.handled[1] <= 1 && r->kernel.handled[2] == 0);
+}
+
+}  // namespace
+
+TACTUS_MODEL_TEST(job, K3_a_cell_is_used_again_when_nobody_refers_to_it, scenario::preempted(2)) {
+    a_cell_is_used_again(job_mode::fixed_rate);
+}
+// SC-26
+TACTUS_MODEL_TEST(job, K3_nor_does_who_counts_from_the_sending, scenario::preempted(2)) {
+    a_cell_is_used_again(job_mode::fixed_delay);
 }
 
 // CN-4: a copy that was not handled before the cancel is not handled after it.

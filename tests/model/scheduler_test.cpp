@@ -116,12 +116,13 @@ void system_message_to_an_old_life() {
 }
 
 /// A reference of an earlier system with the same number meets a slot that is being made.
-void a_reference_to_a_slot_in_the_making() {
+template <class Tell>
+void a_reference_to_a_slot_in_the_making(Tell&& tell) {
     scheduler_rig r({.workers = 1, .slots = 1});
     const mailbox_index old = mailbox_index::make(r.system.system_number(), 0, 1'000);
     {
         model::thread other([&] { (void)r.spawn(); });
-        actor_scheduler::tell(old, note{0});
+        tell(r.system, old);
     }
     r.run_to_the_end();
     model::require(r.handled[0] == 0);
@@ -349,7 +350,15 @@ TACTUS_MODEL_TEST(scheduler, RG2_a_system_message_never_reaches_the_next_life,
 }
 
 TACTUS_MODEL_TEST(scheduler, RG2_a_reference_to_a_slot_in_the_making, scenario::preempted(2)) {
-    a_reference_to_a_slot_in_the_making();
+    a_reference_to_a_slot_in_the_making(
+        [](actor_scheduler&, mailbox_index to) { actor_scheduler::tell(to, note{0}); });
+}
+TACTUS_MODEL_TEST(scheduler, RG2_forwarded_to_a_slot_in_the_making, scenario::preempted(2)) {
+    a_reference_to_a_slot_in_the_making([](actor_scheduler& s, mailbox_index to) {
+        tactus::envelope* const e = s.wrap(to, note{0});
+        model::require(e != nullptr);
+        s.forward(to, *e);
+    });
 }
 TACTUS_MODEL_TEST(scheduler, SQ4_a_continuation_held_by_supervision, scenario::preempted(3)) {
     a_continuation_held_by_supervision();

@@ -240,7 +240,7 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
             continue;
         }
         // By what this thread fires: its turn is still to come, and then it finds that it is over.
-        const bool is_next = fires_here && waking_ != &j;
+        const bool is_next = fires_here && waking_.read() != &j;
         if (!seen.can_be_cancelled() && !is_next)
             return false;
         job_word::stored bits = seen.bits();

@@ -107,14 +107,14 @@ void scheduler::end_waits() noexcept {
         return;
     // As one who fires: who is told may cancel others. Within one that fires it is that already.
     const bool is_firing = firing_thread_.load(std::memory_order_relaxed) == this_thread();
-    while (!is_firing && !begin_firing())
-        port::yield();
-    job* const outer = std::exchange(waking_, nullptr);
+    if (!is_firing)
+        wait_to_fire();
+    job* const outer = waking_.read();
     while (waits_left_ != nullptr) {
         job& j = *std::exchange(waits_left_, waits_left_->next.read());
         fire_wake(j, job_end::closed);
     }
-    waking_ = outer;
+    waking_.write(outer);
     if (!is_firing) {
         while (!end_firing()) {
         }
@@ -123,11 +123,11 @@ void scheduler::end_waits() noexcept {
 
 // SH-1.
 close_report scheduler::shutdown() noexcept {
-    // Who is firing does what was due; not when it is this thread, which would wait for itself.
-    while (firing_.load(std::memory_order_relaxed) != nobody &&
-           firing_thread_.load(std::memory_order_relaxed) != this_thread())
-        port::yield();
-    run_due(time_.now());
+    // Within one that fires it would wait for itself; what is due is cancelled then.
+    if (firing_thread_.load(std::memory_order_relaxed) != this_thread()) {
+        wait_to_fire();
+        fire_due(time_.now());
+    }
     if (!close() || services_ == nullptr)
         return {};
     struct noter final : close_observer {

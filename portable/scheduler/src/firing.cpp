@@ -42,12 +42,22 @@ instant scheduler::next_deadline() noexcept {
 bool scheduler::begin_firing() noexcept {
     std::uint32_t seen = nobody;
     while (!firing_.compare_exchange_weak(seen, seen == nobody ? somebody : again,
-                                          fired_before.acquire(), std::memory_order_relaxed)) {
+                                          fired_before.acq_rel(), std::memory_order_relaxed)) {
     }
     if (seen != nobody)
         return false;
     firing_thread_.store(this_thread(), std::memory_order_relaxed);
     return true;
+}
+
+void scheduler::wait_to_fire() noexcept {
+    std::uint32_t seen = nobody;
+    while (!firing_.compare_exchange_strong(seen, somebody, fired_before.acquire(),
+                                            std::memory_order_relaxed)) {
+        port::yield();
+        seen = nobody;
+    }
+    firing_thread_.store(this_thread(), std::memory_order_relaxed);
 }
 
 bool scheduler::end_firing() noexcept {
@@ -56,15 +66,19 @@ bool scheduler::end_firing() noexcept {
     if (firing_.compare_exchange_strong(seen, nobody, fired_before.release(),
                                         std::memory_order_relaxed))
         return true;
-    firing_.store(somebody, std::memory_order_relaxed);
+    // No store: the last to say so may have come just now.
+    (void)firing_.exchange(somebody, fired_before.acquire());
     firing_thread_.store(this_thread(), std::memory_order_relaxed);
     return false;
 }
 
 void scheduler::run_due(instant now) noexcept {
-    if (!begin_firing())
-        return;
-    do {
+    if (begin_firing())
+        fire_due(now);
+}
+
+void scheduler::fire_due(instant now) noexcept {
+    for (;;) {
         clear_due();
         bool is_first = true;
         do {
@@ -75,8 +89,10 @@ void scheduler::run_due(instant now) noexcept {
                 fire(*j);  // from here on it may be anybody's
             }
         } while (more_due_);
-        now = time_.now();  // of the next turn, if there is one
-    } while (!end_firing());
+        if (end_firing())
+            return;
+        now = time_.now();  // not earlier: what is due for who came meanwhile is due here
+    }
 }
 
 job* scheduler::take_due(instant now, bool is_first) noexcept {
@@ -199,9 +215,9 @@ void scheduler::fire(job& j) noexcept {
 void scheduler::fire_wake(job& j, job_end why) noexcept {
     // Cancelled by one that was woken before it.
     if (job_word(j.word.load(std::memory_order_relaxed)).state() == job_state::executing) {
-        waking_ = &j;
+        waking_.write(&j);
         static_cast<waker*>(j.cargo)->wake();
-        waking_ = nullptr;
+        waking_.write(nullptr);
     }
     finish(j, job_state::completed, why);
 }

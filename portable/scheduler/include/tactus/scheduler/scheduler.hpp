@@ -514,8 +514,12 @@ private:
 
     /// False: somebody else does, and will look again.
     [[nodiscard]] bool begin_firing() noexcept;
+    /// Waits until nobody else does. It does not ask to look again, which could go on forever.
+    void wait_to_fire() noexcept;
     /// False: it has to look again, and still may.
     [[nodiscard]] bool end_firing() noexcept;
+    /// Of who has begun; ends it.
+    void fire_due(instant now) noexcept;
     [[nodiscard]] job* take_due(instant now, bool first) noexcept;
     void fire_wake(job& j, job_end why) noexcept;
     [[nodiscard]] bool is_alive(mailbox_index who) noexcept;
@@ -596,13 +600,14 @@ private:
     port::atomic<std::uint32_t> looked_at_{0};
 
     // Who delivers: nobody, somebody, somebody who is to look again. "fired": what one has done is
-    // done before the next one begins.
+    // done before the next one begins, and who looks again sees the time, and the jobs, of who
+    // asked for it.
     enum firing_state : std::uint32_t { nobody, somebody, again };
     static constexpr port::edge fired_before{"scheduler-firing"};
     port::atomic<std::uint32_t> firing_{nobody};
     // Relaxed: a thread only looks for itself.
     port::atomic<const void*> firing_thread_{nullptr};
-    job* waking_ = nullptr;      // whose waker is being called; of the firing thread
+    port::plain<job*> waking_{nullptr};  // whose waker is being called; of the firing thread
     job* waits_left_ = nullptr;  // of one that is closed: who waits, to be told; of who closed it
     // Counted while firing, or by who is told; relaxed, for people.
     port::atomic<std::uint32_t> dropped_{0};
