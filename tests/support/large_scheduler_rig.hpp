@@ -67,27 +67,20 @@ class large_scheduler_rig {
 public:
     /// With a few more for who finds the lock taken.
     explicit large_scheduler_rig(std::uint32_t wanted = 1U << 17U)
-        : large_scheduler_rig(wanted + 64, 0) {}
-
-private:
-    large_scheduler_rig(std::uint32_t timers_max, int)
+        : large_scheduler_rig(wanted + 64, [](tactus::scheduler_options&) {}) {}
+    /// `change` is given the options: what the test wants different.
+    template <class Change>
+    large_scheduler_rig(std::uint32_t timers_max, Change&& change)
         : jobs_(tactus::job_store::bytes(tactus::scheduler::cells_for(timers_max))),
           nodes_(tactus::scheduler_wheel::node_bytes(timers_max)),
           overflow_(tactus::scheduler_wheel::overflow_bytes(timers_max)),
-          timers({.time = &time,
-                  .config = tactus::scheduler_config::for_clock(tactus::clock_kind::deterministic),
-                  .timers_max = timers_max,
-                  .jobs = &jobs_,
-                  .nodes = &nodes_,
-                  .overflow = &overflow_}),
+          timers(changed(timers_max, change)),
           kernel([this](kernel_rig::options& o) {
               o.timers = &timers;
               o.time = &time;
           }) {
         timers.attach(*kernel);
     }
-
-public:
     ~large_scheduler_rig() { kernel.destroy(); }
 
     /// So many ticks, one by one.
@@ -101,6 +94,19 @@ public:
     moved_clock time;
 
 private:
+    template <class Change>
+    [[nodiscard]] tactus::scheduler_options changed(std::uint32_t timers_max, Change& change) {
+        tactus::scheduler_options o{
+            .time = &time,
+            .config = tactus::scheduler_config::for_clock(tactus::clock_kind::deterministic),
+            .timers_max = timers_max,
+            .jobs = &jobs_,
+            .nodes = &nodes_,
+            .overflow = &overflow_};
+        change(o);
+        return o;
+    }
+
     large_memory jobs_;
     large_memory nodes_;
     large_memory overflow_;

@@ -13,8 +13,11 @@
 //   A3  runs that `catch_up = each` delivers one by one stand together, where the first is due
 //   A4  a job that exceeds its backlog is cancelled instead of delivered (SC-22); that is its only
 //       warning (TC-S16)
+//       A job that delivers each run has no limit of them, and none is missed (SC-20)
 //   A5  an undelivered message of a periodic job that was cancelled is not handled (CN table); one
 //       of a one-shot is, since cancel() said false
+//   A6  who is about to handle messages first runs what is due (SC-36)
+//   A7  a one-shot is active until it fires (BP-2)
 //
 // With a fault it is a scheduler that is wrong in one way, for testing the harness.
 #pragma once
@@ -128,6 +131,7 @@ public:
 
     /// The receiver handles what it was sent.
     void handle() {
+        advance(0);  // A6
         while (!mailbox_.empty()) {
             const delivery m = mailbox_.front();
             mailbox_.pop_front();
@@ -163,7 +167,10 @@ public:
     [[nodiscard]] std::size_t active() const {
         std::size_t count = 0;
         for (const job& j : jobs_)
-            count += j.state == job_state::scheduled || j.state == job_state::executing ? 1 : 0;
+            count += j.state == job_state::scheduled ||
+                             (j.state == job_state::executing && j.mode != job_mode::one_shot)
+                         ? 1
+                         : 0;  // A7
         return count;
     }
     [[nodiscard]] const std::vector<delivery>& deliveries() const { return deliveries_; }
@@ -242,13 +249,14 @@ private:
     void fire_at_rate(job& j) {
         const tick_count late = clock_ < j.deadline ? 0 : clock_ - j.deadline;
         const auto missed = static_cast<std::uint32_t>(late / j.period);
-        if (missed > j.options.backlog_limit && fault_ != scheduler_fault::forgets_backlog) {
+        if (!j.options.each && missed > j.options.backlog_limit &&
+            fault_ != scheduler_fault::forgets_backlog) {
             warnings_.push_back(
                 {tactus::scheduler_warning_kind::backlog_exceeded, j.id, missed});  // A4
             end(j, job_state::cancelled);
             return;
         }
-        if (missed > j.options.burst_threshold)
+        if (!j.options.each && missed > j.options.burst_threshold)
             warnings_.push_back({tactus::scheduler_warning_kind::burst_fire, j.id, missed});
         tick_count next = j.deadline;
         if (j.options.each) {

@@ -324,8 +324,8 @@ template <class Make>
     };
     const auto aborted = std::signal(SIGABRT, say_seed);
     const auto faulted = std::signal(SIGSEGV, say_seed);
-    std::optional<failed_program> failed;
-    for (std::size_t i = 0; i < count && !failed; ++i) {
+    std::optional<failed_program> found;
+    for (std::size_t i = 0; i < count && !found; ++i) {
         running_seed = seed + i;
         const job_program p = job_program_maker(entropy_of(running_seed), limits).make();
         const std::string why = verdict(p);
@@ -333,11 +333,11 @@ template <class Make>
             continue;
         job_program small = shrunk(p, [&](const job_program& q) { return !verdict(q).empty(); });
         std::string small_why = verdict(small);
-        failed = {running_seed, why, std::move(small), std::move(small_why)};
+        found = {running_seed, why, std::move(small), std::move(small_why)};
     }
     std::signal(SIGABRT, aborted);
     std::signal(SIGSEGV, faulted);
-    return failed;
+    return found;
 }
 
 /// For a test that fails.

@@ -32,7 +32,7 @@ public:
             n += all[i].kind == kind ? 1U : 0U;
         return n;
     }
-    tactus::scheduler_warning all[board::roomy ? 64 : 4] = {};
+    tactus::scheduler_warning all[board::roomy ? 64 : 8] = {};
     unsigned count = 0;
 };
 
@@ -125,6 +125,34 @@ public:
     // In this order: messages of the scheduler may be on their way until the kernel has ended.
     std::optional<tactus::scheduler> timers;
     kernel_rig kernel;
+};
+
+namespace detail {
+
+/// Made before the scheduler, and gone after it.
+struct rig_services {
+    static constexpr std::size_t size = board::roomy ? 128 * 1024 : 2'048;
+    [[nodiscard]] static std::byte* bytes() noexcept {
+        alignas(16) static std::byte all[size];
+        return all;
+    }
+    test_memory services_memory{{bytes(), size}};
+    tactus::full_scheduler_services services{
+        {.memory = &services_memory, .tasks_max = 4, .probes_max = 2, .policies_max = 4}};
+};
+
+}  // namespace detail
+
+/// The same with diagnostics, gauge, policies and on-close tasks.
+class served_rig : public detail::rig_services, public scheduler_rig {
+public:
+    template <class Change>
+    explicit served_rig(Change&& change) noexcept
+        : scheduler_rig([&](tactus::scheduler_options& o) {
+              o.services = &services;
+              change(o);
+          }) {}
+    served_rig() noexcept : served_rig([](tactus::scheduler_options&) {}) {}
 };
 
 }  // namespace tactus_test

@@ -225,7 +225,39 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
     if (generation == 0)
         return false;
     job& j = store_.at(index);
+    bool inside = false;
     job_word seen(j.word.load(job::state.acquire()));
+    // CN-3: a run that waits in a mailbox keeps no timer from being registered. Its cell is not
+    // given back while the lock is held.
+    if (seen.state() == job_state::executing && seen.is(job_word::periodic)) {
+        inside = lock_.try_enter();
+        // Where there is a quota, who finds the lock taken waits for it.
+        if (!inside && quota_ != scheduler_capacity::unlimited) {
+            lock_.enter();
+            inside = true;
+        }
+    }
+    const bool is_ended = end_word(j, seen, generation, to, why);
+    if (inside) {
+        if (is_ended && seen.state() == job_state::executing)
+            deactivate(j);
+        let_go();
+    }
+    if (!is_ended)
+        return false;
+    // K2: pending and executing jobs are ended by who has them.
+    if (seen.state() == job_state::executing && seen.is(job_word::wakes)) {
+        drop_cargo(j);  // this thread has it
+    } else if (seen.state() == job_state::scheduled) {
+        if (!j.is_shared())
+            drop_cargo(j);
+        submit(j);
+    }
+    return true;
+}
+
+bool scheduler::end_word(job& j, job_word& seen, std::uint32_t generation, job_state to,
+                         job_end why) const noexcept {
     for (;;) {
         if (seen.generation() != generation)
             return false;
@@ -246,18 +278,9 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
         job_word::stored bits = seen.bits();
         if (j.word.compare_exchange_weak(bits, seen.with(to, why).bits(), job::state.acquire(),
                                          job::state.acquire()))
-            break;
+            return true;
         seen = job_word(bits);
     }
-    // K2: pending and executing jobs are ended by who has them.
-    if (seen.state() == job_state::executing && seen.is(job_word::wakes)) {
-        drop_cargo(j);  // this thread has it
-    } else if (seen.state() == job_state::scheduled) {
-        if (!j.is_shared())
-            drop_cargo(j);
-        submit(j);
-    }
-    return true;
 }
 
 std::optional<job_state> scheduler::state_of(const cancellable& which) const noexcept {

@@ -71,8 +71,9 @@ bool scheduler::close() noexcept {
         if (changed(j, job_state::scheduled, waits ? job_state::executing : job_state::cancelled,
                     job_end::closed))
             left.add(j);
-        else if (word.is(job_word::periodic))  // who runs it finds that it is not to go on
-            (void)changed(j, job_state::executing, job_state::cancelled, job_end::closed);
+        else if (word.is(job_word::periodic) &&
+                 changed(j, job_state::executing, job_state::cancelled, job_end::closed))
+            deactivate(j);  // who runs it finds that it is not to go on
     }
     job* newest_wait = nullptr;
     for (job* oldest = left.all(); oldest != nullptr;) {

@@ -11,6 +11,8 @@ using detail::job;
 
 void scheduler::observe(tick at, std::uint64_t backlog, bool engaged,
                         owed_warnings& owed) noexcept {
+    // Of a tick that was looked at before: it is the same catch-up.
+    const bool was_behind = at <= observed_at_ && pressure_.mode() == tick_mode::catch_up;
     // Somebody who read the clock later may have been here first.
     observed_at_ = at > observed_at_ ? at : observed_at_;
     if (ticks_taken_ > backlog)
@@ -22,7 +24,7 @@ void scheduler::observe(tick at, std::uint64_t backlog, bool engaged,
                                  .backlog = backlog,
                                  .active = active_,
                                  .gauge_engaged = engaged}));
-    if (pressure_.mode() == tick_mode::catch_up)
+    if (pressure_.mode() == tick_mode::catch_up && !was_behind)
         ++catch_ups_;
     if (services_ == nullptr || !services_->has(scheduler_services::watching)) [[likely]]
         return;

@@ -501,6 +501,9 @@ private:
     /// Ends a job whose word allows it; `to` is cancelled or completed.
     bool stop(std::uint32_t index, std::uint32_t generation, job_state to,
               job_end why = job_end::as_asked) noexcept;
+    /// The change of its word; `seen` is what it was before.
+    [[nodiscard]] bool end_word(job& j, job_word& seen, std::uint32_t generation, job_state to,
+                                job_end why) const noexcept;
     bool cancel(std::uint32_t index, std::uint32_t generation) noexcept {
         return stop(index, generation, job_state::cancelled);
     }

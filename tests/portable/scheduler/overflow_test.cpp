@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: who gives way where few timers may be far away (BP-6, BP-7).
+// Method: room for four beyond the wheel; requests of all priorities in turn, with messages that
+// are bytes and such that are not.
+#include <tactus/scheduler/scheduler.hpp>
+
+#include <cstdint>
+
+#include "scheduler_rig.hpp"
+
+using tactus::cancellable;
+using tactus::duration;
+using tactus::job_end;
+using tactus::job_request;
+using tactus::job_state;
+using tactus::scheduler_errc;
+using tactus::scheduler_warning_kind;
+using tactus::timer_priority;
+using tactus_test::journal;
+using tactus_test::number;
+using tactus_test::served_rig;
+
+namespace {
+
+constexpr duration far = duration::from_s(10 * 24 * 3'600);
+
+/// A message that is more than its bytes.
+struct lively {
+    explicit lively(void (*when_copied)() = nullptr) noexcept : on_copy(when_copied) { ++alive; }
+    lively(const lively& other) noexcept : on_copy(other.on_copy) {
+        ++alive;
+        if (on_copy != nullptr)
+            on_copy();
+    }
+    lively& operator=(const lively&) = delete;
+    ~lively() { --alive; }
+    void (*on_copy)();
+    static inline int alive = 0;
+};
+
+struct far_rig : served_rig {
+    far_rig() noexcept
+        : served_rig([](tactus::scheduler_options& o) { o.config.custom = {8, 4, 4}; }) {}
+    template <class M = number>
+    [[nodiscard]] auto add(timer_priority priority, M&& message = {1}) noexcept {
+        return (*this)->add(job_request::once(far, priority).send(who, {}),
+                            std::forward<M>(message));
+    }
+    [[nodiscard]] cancellable added(timer_priority priority) noexcept {
+        const auto made = add(priority);
+        EXPECT_TRUE(made.has_value());
+        return made ? *made : cancellable{};
+    }
+    tactus::mailbox_index who = spawn();
+};
+
+// BP-6: told when three of four places are used, once.
+TEST(overflow, BP_6_is_told_at_three_quarters) {
+    far_rig rig;
+    (void)rig.added(timer_priority::normal);
+    (void)rig.added(timer_priority::normal);
+    EXPECT_EQ(rig.warnings.count, 0u);
+    (void)rig.added(timer_priority::normal);
+    ASSERT_EQ(rig.warnings.count, 1u);
+    EXPECT_EQ(rig.warnings.all[0].kind, scheduler_warning_kind::overflow_near_capacity);
+    EXPECT_EQ(rig.warnings.all[0].value, 3);
+    EXPECT_EQ(rig.warnings.all[0].limit, 4);
+    (void)rig.added(timer_priority::normal);
+    EXPECT_EQ(rig.warnings.count, 1u);
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+    // A near one needs no place there.
+    ASSERT_TRUE(rig->schedule_once(duration::from_ms(1), rig.who, number{9}).has_value());
+    rig.jump(1);
+    EXPECT_TRUE(journal().is({9}));
+}
+
+// BP-7: low before normal before high, the newest of each first.
+TEST(overflow, BP_7_the_newest_of_the_least_important_gives_way) {
+    far_rig rig;
+    auto normal = rig.added(timer_priority::normal);
+    auto low = rig.added(timer_priority::low);
+    auto newer_low = rig.added(timer_priority::low);
+    auto newer_normal = rig.added(timer_priority::normal);
+    rig.warnings.count = 0;
+    const cancellable in_order[] = {newer_low, low, newer_normal, normal};
+    const std::int64_t priorities[] = {2, 2, 1, 1};
+    for (unsigned i = 0; i < 4; ++i) {
+        EXPECT_EQ(in_order[i].state(), job_state::scheduled);
+        (void)rig.added(timer_priority::high);
+        EXPECT_EQ(in_order[i].state(), job_state::cancelled);
+        EXPECT_EQ(in_order[i].end(), job_end::dropped);
+        ASSERT_EQ(rig.warnings.count, i + 1);
+        EXPECT_EQ(rig.warnings.all[i].kind, scheduler_warning_kind::dropped_low_priority);
+        EXPECT_EQ(rig.warnings.all[i].job, in_order[i].id());
+        EXPECT_EQ(rig.warnings.all[i].value, priorities[i]);
+    }
+    EXPECT_EQ(rig->active_count(), 4u);
+    const auto m = rig->metrics();
+    EXPECT_EQ(m.dropped, 4u);
+    EXPECT_EQ(m.cancelled, 0u);  // CN-8
+    EXPECT_EQ(m.overflow, 4u);
+    // All are high now: one more is itself the lowest.
+    const auto fifth = rig.add(timer_priority::high);
+    ASSERT_FALSE(fifth.has_value());
+    EXPECT_EQ(fifth.error().code, scheduler_errc::capacity_exceeded);
+    EXPECT_EQ(fifth.error().value, 4);
+    EXPECT_EQ(fifth.error().limit, 4);
+    EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::capacity_exceeded), 1u);
+}
+
+// BP-7: the newcomer is refused where it is the lowest, or as low as the lowest.
+TEST(overflow, BP_7_a_newcomer_that_is_the_lowest_is_refused) {
+    far_rig rig;
+    for (unsigned i = 0; i < 4; ++i)
+        (void)rig.added(timer_priority::normal);
+    for (const timer_priority p : {timer_priority::low, timer_priority::normal}) {
+        const auto refused = rig.add(p);
+        ASSERT_FALSE(refused.has_value());
+        EXPECT_EQ(refused.error().code, scheduler_errc::capacity_exceeded);
+    }
+    EXPECT_EQ(rig->metrics().dropped, 0u);
+    EXPECT_EQ(rig->active_count(), 4u);
+    EXPECT_EQ(rig->cell_count(), 4u);
+}
+
+// BP-7, CN-3: a cancel frees the place at once.
+TEST(overflow, BP_7_a_cancel_frees_its_place) {
+    far_rig rig;
+    cancellable last;
+    for (unsigned i = 0; i < 4; ++i)
+        last = rig.added(timer_priority::high);
+    for (unsigned i = 0; i < 20; ++i) {
+        EXPECT_FALSE(rig.add(timer_priority::high).has_value());
+        EXPECT_TRUE(last.cancel());
+        last = rig.added(timer_priority::high);
+    }
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+    EXPECT_EQ(rig->cell_count(), 4u);
+}
+
+// BP-7: the same for messages that are made in their place, and each is ended once.
+TEST(overflow, BP_7_holds_for_messages_that_are_not_bytes) {
+    {
+        far_rig rig;
+        cancellable made[4];
+        for (cancellable& m : made)
+            m = *rig.add(timer_priority::low, lively());
+        EXPECT_EQ(lively::alive, 4);
+        EXPECT_FALSE(rig.add(timer_priority::low, lively()).has_value());
+        EXPECT_EQ(lively::alive, 4);
+        ASSERT_TRUE(rig.add(timer_priority::high, lively()).has_value());
+        EXPECT_EQ(lively::alive, 4);
+        EXPECT_EQ(made[3].end(), job_end::dropped);
+        EXPECT_TRUE(made[0].cancel());
+        EXPECT_EQ(lively::alive, 3);
+        ASSERT_TRUE(rig.add(timer_priority::low, lively()).has_value());
+        EXPECT_EQ(rig->metrics().overflow, 4u);
+    }
+    EXPECT_EQ(lively::alive, 0);
+}
+
+far_rig* filled = nullptr;
+
+// BP-7, SC-6: its place is reserved while a message is made, so who has a handle has a timer.
+TEST(overflow, BP_7_a_place_is_reserved_before_the_message_is_made) {
+    far_rig rig;
+    filled = &rig;
+    const lively crowds_in([] {
+        while (filled->add(timer_priority::normal)) {
+        }
+    });
+    const auto made = rig.add(timer_priority::normal, crowds_in);
+    ASSERT_TRUE(made.has_value());
+    EXPECT_EQ(made->state(), job_state::scheduled);
+    EXPECT_EQ(rig->active_count(), 4u);
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+    EXPECT_EQ(rig->metrics().dropped, 0u);
+}
+
+}  // namespace
