@@ -13,7 +13,7 @@ namespace {
 void agrees(bool later) {
     const std::uint32_t count = size_of_run(100'000, 10'000, 2'000);
     const auto found = run_programs(later ? 1'000'000 : 1, count, {.handles_later = later},
-                                     [] { return driven_scheduler(); });
+                                    [] { return driven_scheduler(); });
     if (found)
         print(*found);
     EXPECT_FALSE(found.has_value());

@@ -71,9 +71,9 @@ TEST(closing, TC_S33_beyond_their_capacity_tasks_are_refused) {
 // TC-S34, C-SCH-37: one that fails is told, the next ones run; one that was cancelled does not.
 TEST(closing, TC_S34_a_failing_task_is_told_and_the_rest_run) {
     served_rig rig;
-    ASSERT_TRUE(rig->register_on_close([] { return tactus::failure("no disk"); },
-                                       close_priority::runtime)
-                    .has_value());
+    ASSERT_TRUE(
+        rig->register_on_close([] { return tactus::failure("no disk"); }, close_priority::runtime)
+            .has_value());
     const auto gone = rig->register_on_close(writes(1), close_priority::user);
     ASSERT_TRUE(gone.has_value());
     ASSERT_TRUE(rig->register_on_close(writes(2), close_priority::user).has_value());

@@ -319,7 +319,7 @@ TEST(pressing, SC_38_an_idle_hour_is_no_backlog) {
     EXPECT_EQ(m.lateness.total_us, 0u);
 }
 
-// SC-30, TC-X17: after 10 s nobody looked, all comes at once, in order, and time is what has passed.
+// SC-30, TC-X17: after 10 s all comes at once, in order, and time is what has passed.
 TEST(pressing, TC_X17_a_stall_of_10_s_loses_nothing) {
     pressed<scheduler_rig> rig;
     tactus::mailbox_index who = rig.who;
