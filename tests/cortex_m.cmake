@@ -67,6 +67,8 @@ if(TACTUS_BOARD IN_LIST small_boards)
       list(REMOVE_ITEM scheduler_tests ${source})
     endif()
   endforeach()
+  # Nor have services, and the text of a dump.
+  list(FILTER actor_tests EXCLUDE REGEX "/dump_request_test\\.cpp$")
 endif()
 board_tests(scheduler_tests SOURCES ${scheduler_tests} LINK tactus::scheduler)
 board_tests(actor_tests SOURCES ${actor_tests} LINK tactus::actor)

@@ -77,9 +77,8 @@ void scheduler::apply(job& j) noexcept {
             // No memory for it, or, of one that comes again, no place so far away.
             ++counts_.dropped;
             j.is_counted = true;
-            lost_ = {.kind = scheduler_warning_kind::dropped_low_priority,
-                     .job = id_of(j),
-                     .value = static_cast<std::int64_t>(j.priority)};
+            lost_ = id_of(j);
+            lost_priority_ = j.priority;
             has_lost_ = true;
             note(diagnostic_kind::drop, j, now_if_watched(), static_cast<std::int64_t>(j.priority));
         }
@@ -157,7 +156,9 @@ tick scheduler::leave(bool wants_next) noexcept {
         }
         lossy = lossy || std::exchange(is_lossy_, false);
         if (std::exchange(has_lost_, false)) [[unlikely]]
-            lost = lost_;
+            lost = scheduler_warning{.kind = scheduler_warning_kind::dropped_low_priority,
+                                     .job = lost_,
+                                     .value = static_cast<std::int64_t>(lost_priority_)};
         if (job* const more = std::exchange(doomed_, nullptr)) [[unlikely]] {
             job* last = more;
             while (last->next.read() != nullptr)

@@ -73,9 +73,10 @@ scheduler_metrics scheduler::metrics() noexcept {
     m.window = pressure_.window();
     m.above_window = pressure_.above_window_count();
     m.drift_compensations = catch_ups_;
-    m.drift_max_ns = static_cast<std::uint64_t>(drift_.counted().largest.ns());
-    if (services_ != nullptr)
+    if (services_ != nullptr) {
+        m.drift_max_ns = static_cast<std::uint64_t>(services_->drift.counted().largest.ns());
         m.lateness = services_->lateness;
+    }
     let_go();
     if (services_ != nullptr) {
         const close_report closing = services_->closing();

@@ -62,19 +62,23 @@ void scheduler::look_closely(instant now) noexcept {
 }
 
 void scheduler::note_drift(instant due, instant now, owed_warnings& owed) noexcept {
-    if (!drift_.note(due, now)) [[likely]]
+    drift_watch& drift = services_->drift;
+    if (!drift.note(due, now)) [[likely]]
         return;
     const std::int64_t late = (now - due).ns();
     owed.add({.kind = scheduler_warning_kind::drift_exceeded,
               .value = late,
-              .limit = drift_.budget().ns()});
-    if (services_ != nullptr && services_->has(scheduler_services::watching))
+              .limit = drift.budget().ns()});
+    if (services_->has(scheduler_services::watching))
         note_watched(diagnostic_kind::drift, nullptr, scale_.floor(now), late);
 }
 
 void scheduler::set_jitter(duration jitter) noexcept {
+    if (services_ == nullptr)
+        return;
     lock_.enter();
-    drift_.set_budget({.clock = clock_kind_, .resolution = scale_.resolution(), .jitter = jitter});
+    services_->drift.set_budget(
+        {.clock = clock_kind_, .resolution = scale_.resolution(), .jitter = jitter});
     let_go();
 }
 

@@ -81,8 +81,9 @@ scheduler::scheduler(const scheduler_options& o) noexcept
               .spares = quota_ == scheduler_capacity::unlimited ? spares : 0},
              *this),
       pressure_(o.config, scale_.floor(o.time->now())),
-      observed_at_(scale_.floor(o.time->now())),
-      drift_({.clock = o.config.clock, .resolution = o.config.resolution}) {
+      observed_at_(scale_.floor(o.time->now())) {
+    if (services_ != nullptr)
+        services_->drift.set_budget({.clock = clock_kind_, .resolution = scale_.resolution()});
     TACTUS_CHECK(1, validate(o.config).has_value());
 }
 

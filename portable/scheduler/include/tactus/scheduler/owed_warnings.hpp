@@ -18,9 +18,9 @@ namespace tactus::inline v0 {
 
 class owed_warnings {
 public:
-    // One holder looks at the pressure once and admits one timer: two warnings each, one more for
-    // overflow that fills, one for who gives way, one for what finds no room, one for drift.
-    static constexpr std::size_t count_max = 8;
+    // Of one holder: looking at the pressure gives two, and drift one; admitting a timer two, and
+    // two more when it is far away.
+    static constexpr std::size_t count_max = 4;
 
     owed_warnings() noexcept {}  // NOLINT: the room is not to be filled
     void add(const scheduler_warning& w) noexcept {

@@ -106,7 +106,7 @@ public:
     /// Cells of the store for so many timers: those whose message is still on its way have one,
     /// too, and copies of periodic messages.
     [[nodiscard]] static constexpr std::uint32_t cells_for(std::uint32_t timers) noexcept {
-        return timers + timers / 4 + 4 + spares;
+        return timers + timers / 4 + spares;
     }
 
     /// Requires: the configuration is valid, and the regions hold what it needs (numbered checks).
@@ -592,11 +592,11 @@ private:
     bool is_nearer_ = false;  // somebody must be told of an earlier deadline
     bool is_lossy_ = false;   // diagnostics have something to tell
     bool has_lost_ = false;   // `lost_` is to be told
-    scheduler_warning lost_;
+    timer_priority lost_priority_ = timer_priority::normal;
+    job_id lost_ = {};
     bool is_filling_ = false;  // overflow_near_capacity was told
     bool is_closed_ = false;
-    bool more_due_ = false;  // the last chunk was not all
-    drift_watch drift_;
+    bool more_due_ = false;                  // the last chunk was not all
     port::atomic<std::uint32_t> closed_{0};  // for who looks without the lock: a hint
     // Hints of the same kind: not normal; the low half of the tick at which somebody looked.
     port::atomic<std::uint32_t> pressed_{0};

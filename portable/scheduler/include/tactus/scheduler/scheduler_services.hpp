@@ -19,6 +19,7 @@
 #include <tactus/scheduler/backpressure_gauge.hpp>
 #include <tactus/scheduler/deterministic_log.hpp>
 #include <tactus/scheduler/diagnostics.hpp>
+#include <tactus/scheduler/drift_watch.hpp>
 #include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/timer_policy.hpp>
@@ -70,6 +71,8 @@ public:
 
     /// From deadlines to deliveries.
     histogram_sums lateness{};
+    /// SC-33.
+    drift_watch drift{{}};
 
 protected:
     ~scheduler_services() = default;
