@@ -136,8 +136,11 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     /// Bytes for what it carries; a larger one is a block of the scheduler's memory.
     static constexpr std::size_t inside_size = port::cache_line < 8 ? 16 : 64;
     static constexpr std::size_t inside_alignment = port::cache_line < 8 ? 8 : 16;
+    /// Atomics are as large as what they hold; in the model they are not.
+    static constexpr bool is_compact = sizeof(port::plain<job*>) == sizeof(job*) &&
+                                       sizeof(port::atomic<std::uint32_t>) == sizeof(std::uint32_t);
     /// In front of a message that lies in the cell; `inside` begins so that the message is aligned.
-    static constexpr std::size_t guard_room = 8;
+    static constexpr std::size_t guard_room = is_compact ? 8 : envelope::guard_room;
 
     // "state": what was done with a job while it was executing happens before what is done by who
     // ends it, or sees that it has ended.
@@ -167,7 +170,7 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     bool goes_alone = false;    // of one that is due: its message is sent without a cell
     bool is_active = false;     // it counts as such; the lock's holder's
     bool is_counted = false;    // its cancel was; the lock's holder's
-    alignas(8) std::byte inside[guard_room + inside_size];
+    alignas(is_compact ? 8 : inside_alignment) std::byte inside[guard_room + inside_size];
     scheduler* home = nullptr;
 
     // Of periodic jobs and functions.
@@ -212,7 +215,7 @@ constexpr std::size_t task_room(bool own_block) noexcept {
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 static_assert((offsetof(job, inside) + job::guard_room) % job::inside_alignment == 0);
 static_assert((offsetof(job, inside) + task_room(false)) % job::inside_alignment == 0);
-static_assert(port::cache_line < 8 ||
+static_assert(port::cache_line < 8 || !job::is_compact ||
               (offsetof(job, registered_at) + sizeof(instant) <= port::cache_line &&
                offsetof(job, inside) + job::guard_room + 16 <= 2 * port::cache_line));
 #pragma GCC diagnostic pop
