@@ -28,13 +28,12 @@ bool scheduler::changed(job& j, job_state from, job_state to, job_end why) noexc
 
 bool scheduler::insert(job& j) noexcept {
     give_back_overflow(j);
-    const auto before = wheel_.next_deadline();
     const auto made = wheel_.insert(j.registered_at, j.due - j.registered_at, store_.index_of(j));
     if (!made) [[unlikely]]
         return false;
     j.timer = *made;
-    if (wheel_.next_deadline() != before)  // only a nearer one changes that
-        is_nearer_ = true;
+    if (j.due < kept_) [[unlikely]]
+        note_nearer(j.due);
     if (j.sequence == 0) {
         j.sequence = ++sequence_;
         ++counts_.registered;
@@ -47,6 +46,25 @@ bool scheduler::insert(job& j) noexcept {
         ++active_;
     }
     return true;
+}
+
+void scheduler::note_nearer(instant due) noexcept {
+    const instant at = scale_.begin_of(scale_.ceil(due));
+    if (at < kept_) {
+        kept_ = at;
+        is_nearer_ = true;
+    }
+}
+
+tick scheduler::next_kept() noexcept {
+    const tick next = wheel_.next_deadline().value_or(no_deadline);
+    const instant at = next != no_deadline ? scale_.begin_of(next) : instant::never();
+    // SC-36: who sleeps for one that was cancelled sleeps on. Where time is set by hand, it is set
+    // to what is there.
+    if (kept_ < at && clock_kind_ == clock_kind::realtime_host && kept_ > time_.now())
+        return scale_.floor(kept_);
+    kept_ = at;
+    return next;
 }
 
 void scheduler::deactivate(job& j) noexcept {
@@ -152,7 +170,7 @@ tick scheduler::leave(bool wants_next) noexcept {
     for (;;) {
         if (std::exchange(is_nearer_, false)) {
             nearer = true;
-            nearest = scale_.begin_of(wheel_.next_deadline().value_or(0));
+            nearest = kept_;
         }
         lossy = lossy || std::exchange(is_lossy_, false);
         if (std::exchange(has_lost_, false)) [[unlikely]]
@@ -170,7 +188,7 @@ tick scheduler::leave(bool wants_next) noexcept {
             store_.refill();
         // What others left is in it, or it does not let go.
         if (wants_next)
-            next = wheel_.next_deadline().value_or(no_deadline);
+            next = next_kept();
         if (lock_.try_leave()) [[likely]]
             break;
         lock_.do_left([this](job& j) {

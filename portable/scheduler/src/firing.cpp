@@ -129,7 +129,7 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
         last = &j;
     });
     if (last != nullptr)
-        last_.note(batch_of(*last, last->missed));
+        last_.note(batch_of(*last, last->missed_runs()));
     let_go();
     if (!owed.empty()) [[unlikely]]
         tell(owed);
@@ -405,9 +405,8 @@ void scheduler::rearm_or_end(job& j) noexcept {
 namespace {
 
 job_task& task_of(job& j) noexcept {
-    constexpr std::size_t room = (sizeof(job_task) + job::inside_alignment - 1) /
-                                 job::inside_alignment * job::inside_alignment;
-    return *std::launder(reinterpret_cast<job_task*>(static_cast<std::byte*>(j.cargo) - room));
+    return *std::launder(reinterpret_cast<job_task*>(static_cast<std::byte*>(j.cargo) -
+                                                     detail::task_room(j.own_block)));
 }
 
 }  // namespace
@@ -505,7 +504,7 @@ bool job::begin(scope& during) noexcept {
         return false;
     }
     was_handled = true;
-    home->show_batch(home->batch_of(of, missed), during);
+    home->show_batch(home->batch_of(of, missed_runs()), during);
     return true;
 }
 

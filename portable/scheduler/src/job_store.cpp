@@ -48,8 +48,9 @@ void job_store::give(job& cell) noexcept {
         ++retired_;
         return;
     }
-    cell.next.write(free_);
-    free_ = &cell;
+    turn_ = (turn_ + 1) % lists;
+    cell.next.write(free_[turn_]);
+    free_[turn_] = &cell;
 }
 
 job* job_store::take_spare() noexcept {

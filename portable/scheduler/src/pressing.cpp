@@ -45,9 +45,9 @@ void scheduler::owe(owed_warnings& owed, const pressure_warnings& what) noexcept
 
 void scheduler::look_closely(instant now) noexcept {
     const tick at = scale_.floor(now);
-    if (looked_at_.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(at) ||
-        looked_at_.exchange(static_cast<std::uint32_t>(at), std::memory_order_relaxed) ==
-            static_cast<std::uint32_t>(at))
+    const look_word mine = look_of(at);
+    if (looked_.load(std::memory_order_relaxed) == mine ||
+        looked_.exchange(mine, std::memory_order_relaxed) == mine)
         return;
     const bool engaged = services_ != nullptr && services_->has(scheduler_services::gauging) &&
                          services_->engaged(at);

@@ -45,12 +45,11 @@ timer_wheel_options wheel_of(const scheduler_options& o) noexcept {
     return w;
 }
 
-constexpr std::size_t task_room =
-    (sizeof(job_task) + job::inside_alignment - 1) / job::inside_alignment * job::inside_alignment;
-
 /// What lies in front of the cargo.
-constexpr std::size_t room_before(job_kind kind) noexcept {
-    return kind == job_kind::function ? task_room : envelope::guard_room;
+constexpr std::size_t room_before(job_kind kind, bool own_block) noexcept {
+    if (kind == job_kind::function)
+        return detail::task_room(own_block);
+    return own_block ? envelope::guard_room : job::guard_room;
 }
 
 }  // namespace
@@ -149,10 +148,11 @@ job* scheduler::take_cell(bool& inside) noexcept {
 }
 
 bool scheduler::give_cargo_room(job& j, const detail::cargo_type& type) noexcept {
-    const std::size_t before = room_before(j.kind);
+    std::size_t before = room_before(j.kind, false);
     std::byte* block = j.inside;
     j.own_block = before + type.size > sizeof j.inside || type.alignment > job::inside_alignment;
-    if (j.own_block) {
+    if (j.own_block) [[unlikely]] {
+        before = room_before(j.kind, true);
         if (memory_ == nullptr || type.alignment > alignof(std::max_align_t))
             return false;
         block = static_cast<std::byte*>(
@@ -171,7 +171,7 @@ bool scheduler::give_cargo_room(job& j, const detail::cargo_type& type) noexcept
 
 void scheduler::free_room(job& j) noexcept {
     if (j.own_block) {
-        const std::size_t before = room_before(j.kind);
+        const std::size_t before = room_before(j.kind, true);
         memory_->release(static_cast<std::byte*>(j.cargo) - before, before + j.carries->size,
                          alignof(std::max_align_t));
     }
@@ -197,11 +197,11 @@ void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) n
     j.is_active = false;
     j.is_counted = false;
     j.timer = {};
-    j.missed = 0;
     if (r.mode == job_mode::one_shot && kind != job_kind::function)
         return;
     j.period = r.period;
     j.fired_at = 0;
+    j.missed = 0;
     j.flight = nullptr;
     j.owed.store(0, std::memory_order_relaxed);
     j.backlog_limit = r.backlog_limit;

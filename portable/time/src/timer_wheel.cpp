@@ -142,6 +142,10 @@ auto basic_timer_wheel<Index>::insert(instant now, duration delay, std::uint64_t
     const Index index = nodes_.acquire();
     if (index == none) [[unlikely]]
         return std::unexpected(timer_refused());
+    if constexpr (lists::has_hints) {
+        if (const Index ahead = nodes_.ahead(); ahead != none)
+            port::prefetch(&nodes_[ahead]);
+    }
     node& n = nodes_[index];
     n.payload = payload;
     const timer_handle handle(index, n.generation);

@@ -65,6 +65,34 @@ TEST(slab, gives_every_cell_once_and_then_none) {
     EXPECT_EQ(cells.acquire(), small_slab::none);
 }
 
+// S2: what was given back last comes first, and what is named ahead comes soon.
+TEST(slab, wide_indices_are_a_stack_too) {
+    struct wide_cell {
+        std::uint32_t generation;
+        std::uint32_t next;
+    };
+    using wide_slab = tactus::slab<wide_cell, std::uint32_t>;
+    constexpr std::uint32_t count = 11;
+    static_assert(count * sizeof(wide_cell) <= sizeof bytes);
+    tactus::fixed_memory memory(bytes);
+    wide_slab cells({.memory = &memory, .capacity = count});
+    for (std::uint32_t given = 1; given <= count; ++given) {
+        std::uint32_t taken[count] = {};
+        for (std::uint32_t i = 0; i < count; ++i)
+            taken[i] = cells.acquire();
+        EXPECT_EQ(cells.acquire(), wide_slab::none);
+        for (std::uint32_t i = 0; i < given; ++i)
+            cells.release(taken[(i * 7) % count]);
+        for (std::uint32_t i = given; i-- > 0;) {
+            EXPECT_EQ(cells.acquire(), taken[(i * 7) % count]);
+            const std::uint32_t ahead = cells.ahead();
+            EXPECT_EQ(ahead, i < 4 ? wide_slab::none : taken[((i - 4) * 7) % count]);
+        }
+        for (const std::uint32_t index : taken)
+            cells.release(index);
+    }
+}
+
 TEST(slab, a_handle_is_good_for_one_use) {
     tactus::fixed_memory memory(bytes);
     small_slab cells({.memory = &memory, .capacity = 5});

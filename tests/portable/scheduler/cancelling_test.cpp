@@ -45,6 +45,39 @@ TEST(cancelling, the_table_is_the_specification_s) {
     }
 }
 
+// SC-36: on a host, who sleeps for one that was cancelled wakes once in vain, and is told of nearer
+// ones only.
+TEST(cancelling, SC_36_on_a_host_a_deadline_is_kept_until_it_has_passed) {
+    scheduler_rig rig(
+        [](tactus::scheduler_options& o) { o.config.clock = tactus::clock_kind::realtime_host; });
+    const auto to = rig.spawn();
+    const auto in = [&](std::int64_t n) { return rig->schedule_once(ms(n), to, number{1}); };
+    const auto at = [](std::int64_t n) { return tactus::instant::epoch() + ms(n); };
+    auto first = in(100);
+    ASSERT_TRUE(first.has_value());
+    EXPECT_EQ(rig->next_deadline(), at(100));
+    EXPECT_TRUE(first->cancel());
+    EXPECT_EQ(rig->next_deadline(), at(100));
+    ASSERT_TRUE(in(300).has_value());
+    EXPECT_EQ(rig->next_deadline(), at(100));
+    ASSERT_TRUE(in(50).has_value());
+    EXPECT_EQ(rig->next_deadline(), at(50));
+    rig.jump(50);
+    EXPECT_EQ(rig->next_deadline(), at(300));
+    rig.jump(250);
+    EXPECT_EQ(rig->next_deadline(), tactus::instant::never());
+    EXPECT_TRUE(journal().is({1, 1}));
+}
+// Where time is set by hand, it is exact.
+TEST(cancelling, SC_36_by_hand_a_cancelled_deadline_is_forgotten) {
+    scheduler_rig rig;
+    auto first = rig->schedule_once(ms(100), rig.spawn(), number{1});
+    ASSERT_TRUE(first.has_value());
+    EXPECT_NE(rig->next_deadline(), tactus::instant::never());
+    EXPECT_TRUE(first->cancel());
+    EXPECT_EQ(rig->next_deadline(), tactus::instant::never());
+}
+
 // CN-7: a word remembers the uses before; a use is named by one generation.
 TEST(cancelling, a_word_knows_what_became_of_earlier_uses) {
     job_word word;

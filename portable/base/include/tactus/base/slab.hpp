@@ -12,9 +12,15 @@
 // `next` (the free link while the cell is free, the owner's to use otherwise). So a cell has no
 // hidden overhead.
 //
+// Free cells are a stack. With 32-bit indices there may be millions, and most are in no cache: so
+// that who acquires many need not wait for one after the other, the stack is four lists that take
+// turns, a cell is linked to the fourth below it, and ahead() names one before its turn.
+//
 // Invariants
 //   S1  cells [0, fresh_) have been used at least once; the others are untouched memory
-//   S2  the free list holds exactly the cells below fresh_ that are neither in use nor retired
+//   S2  the free lists hold exactly the cells below fresh_ that are neither in use nor retired; the
+//       head of free_[turn_] is the top of the stack, that of the list before it the next below,
+//       and so on round
 //   S3  after release_memory() no generation handed out before is handed out again for the same
 //       index
 //
@@ -74,6 +80,7 @@ public:
         TACTUS_CHECK(3, o.memory->size_max() >= o.capacity * sizeof(Cell));
         TACTUS_CHECK(4, o.first_generation % 2 == 0);
         TACTUS_CHECK(5, o.generation_count % 2 == 0);
+        forget_free();
     }
 
     slab(const slab&) = delete;
@@ -87,9 +94,10 @@ public:
     /// Takes a free cell, or `none` when capacity or memory is exhausted. The cell's other members
     /// are unspecified.
     [[nodiscard]] Index acquire() noexcept {
-        Index index = free_;
+        Index index = free_[turn_];
         if (index != none) [[likely]] {
-            free_ = static_cast<Index>(cells_[index].next);
+            free_[turn_] = static_cast<Index>(cells_[index].next);
+            turn_ = static_cast<Index>((turn_ - 1u) % lists);
         } else {
             index = take_fresh();
             if (index == none) [[unlikely]]
@@ -99,6 +107,9 @@ public:
         ++live_count_;
         return index;
     }
+
+    /// After acquire(): a cell that one of the next few will give, or none.
+    [[nodiscard]] Index ahead() const noexcept { return free_[(turn_ + 1u) % lists]; }
 
     /// Gives a cell back; every handle to it is stale from now on.
     void release(Index index) noexcept {
@@ -112,8 +123,7 @@ public:
                 retired_end_ = std::size_t{index} + 1;
             return;
         }
-        cell.next = free_;
-        free_ = index;
+        push_free(index);
     }
 
     /// The cell's index when the handle names its present use, else `none`.
@@ -167,12 +177,11 @@ public:
         fresh_ = static_cast<Index>(usable_);
         fresh_generation_ = farthest;
         // Cells that stay keep their generations; the free list is rebuilt over them.
-        free_ = none;
+        forget_free();
         for (Index i = fresh_; i-- > 0;) {
             if (cells_[i].generation == retire_at_ && i < retired_end_)
                 continue;
-            cells_[i].next = free_;
-            free_ = i;
+            push_free(i);
         }
     }
 
@@ -188,6 +197,16 @@ private:
     [[nodiscard]] std::size_t usable_cells() const noexcept {
         const std::size_t fit = memory_->size() / sizeof(Cell);
         return fit < capacity_ ? fit : capacity_;
+    }
+
+    void push_free(Index index) noexcept {
+        turn_ = static_cast<Index>((turn_ + 1u) % lists);
+        cells_[index].next = free_[turn_];
+        free_[turn_] = index;
+    }
+    void forget_free() noexcept {
+        for (Index& head : free_)
+            head = none;
     }
 
     [[nodiscard]] Index take_fresh() noexcept {
@@ -224,9 +243,11 @@ private:
     std::size_t retired_end_ = 0;  // one beyond the last retired cell
     std::size_t floor_ = 0;        // usable_ when memory was last given back, or refused to be
     std::uint32_t first_generation_;
-    std::uint32_t retire_at_;         // reaching it retires the cell
-    std::uint32_t fresh_generation_;  // where an untouched cell starts
-    Index free_ = none;
+    std::uint32_t retire_at_;                                  // reaching it retires the cell
+    std::uint32_t fresh_generation_;                           // where an untouched cell starts
+    static constexpr Index lists = sizeof(Index) < 4 ? 1 : 4;  // a power of two
+    Index free_[lists];
+    Index turn_ = 0;        // below `lists`
     Index fresh_ = 0;       // cells below have been used
     Index fresh_high_ = 0;  // the highest fresh_ has ever been
 };

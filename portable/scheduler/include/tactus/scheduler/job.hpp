@@ -14,6 +14,10 @@
 //   next      whoever has it in a list: a note of the command lock, due, doomed or free
 //   the rest  the command lock's holder while pending or scheduled; who made it executing until it
 //             is armed again
+//
+// Where there are caches, what a one-shot needs to be registered and cancelled lies in the first
+// two lines of its cell, up to 16 bytes of message included. Most cells are cold when their turn
+// comes, so that each line more is a wait for memory.
 #pragma once
 
 #include <cstddef>
@@ -132,6 +136,11 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     /// Bytes for what it carries; a larger one is a block of the scheduler's memory.
     static constexpr std::size_t inside_size = port::cache_line < 8 ? 16 : 64;
     static constexpr std::size_t inside_alignment = port::cache_line < 8 ? 8 : 16;
+    /// Atomics are as large as what they hold; in the model they are not.
+    static constexpr bool is_compact = sizeof(port::plain<job*>) == sizeof(job*) &&
+                                       sizeof(port::atomic<std::uint32_t>) == sizeof(std::uint32_t);
+    /// In front of a message that lies in the cell; `inside` begins so that the message is aligned.
+    static constexpr std::size_t guard_room = is_compact ? 8 : envelope::guard_room;
 
     // "state": what was done with a job while it was executing happens before what is done by who
     // ends it, or sees that it has ended.
@@ -140,14 +149,13 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     port::plain<job*> next;
     timer_handle timer;  // in the wheel, or stale
     instant due;
-    scheduler* home = nullptr;
     const detail::cargo_type* carries = nullptr;  // null: nothing, or not any more
     void* cargo = nullptr;
+    instant registered_at;  // or armed again
 
     mailbox_index to;
     mailbox_index sender;
     std::uint64_t sequence = 0;  // in the order of registration
-    instant registered_at;       // or armed again
     // "held": everything done with the cell happens before it is used again.
     static constexpr port::edge held{"job-held"};
     port::atomic<std::uint32_t> holders{0};
@@ -162,17 +170,18 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     bool goes_alone = false;    // of one that is due: its message is sent without a cell
     bool is_active = false;     // it counts as such; the lock's holder's
     bool is_counted = false;    // its cancel was; the lock's holder's
-    alignas(inside_alignment) std::byte inside[envelope::guard_room + inside_size];
+    alignas(is_compact ? 8 : inside_alignment) std::byte inside[guard_room + inside_size];
+    scheduler* home = nullptr;
 
     // Of periodic jobs and functions.
-    duration period;
     job* flight = nullptr;  // of a job that is due: where the copy goes; of a flight: its job
-    tick fired_at = 0;      // 0: never
+    duration period;
+    tick fired_at = 0;  // 0: never
     // Of a function: runs that wait, or are being done. "owed": the last run happens before the
     // next, on whatever thread.
     static constexpr port::edge owing{"job-owing"};
     port::atomic<std::uint32_t> owed{0};
-    std::uint32_t missed = 0;         // at the run that is due
+    std::uint32_t missed = 0;         // at the run that is due; see missed_runs
     std::uint32_t backlog_limit = 0;  // SC-22
     std::uint32_t burst_threshold = 0;
     std::uint64_t metadata = 0;           // of who made it (SC-5)
@@ -180,6 +189,7 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     port::plain<bool> after_sent{false};  // SC-26
 
     [[nodiscard]] bool is_periodic() const noexcept { return mode != job_mode::one_shot; }
+    [[nodiscard]] std::uint32_t missed_runs() const noexcept { return is_periodic() ? missed : 0; }
     /// Others than its job may use what it carries.
     [[nodiscard]] bool is_shared() const noexcept {
         return kind == job_kind::function && is_periodic();
@@ -192,6 +202,23 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     /// CN-4: asked once more before it is handled.
     [[nodiscard]] bool begin(scope& during) noexcept override;
 };
+
+/// What lies in front of a function, in a cell and in a block of its own.
+constexpr std::size_t task_room(bool own_block) noexcept {
+    constexpr std::size_t unit = job::inside_alignment;
+    const std::size_t lead = own_block ? 0 : unit - job::guard_room;  // in front of `inside`
+    return (sizeof(job_task) + lead + unit - 1) / unit * unit - lead;
+}
+
+// It has one base, and no virtual one: where its members are is well known.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert((offsetof(job, inside) + job::guard_room) % job::inside_alignment == 0);
+static_assert((offsetof(job, inside) + task_room(false)) % job::inside_alignment == 0);
+static_assert(port::cache_line < 8 || !job::is_compact ||
+              (offsetof(job, registered_at) + sizeof(instant) <= port::cache_line &&
+               offsetof(job, inside) + job::guard_room + 16 <= 2 * port::cache_line));
+#pragma GCC diagnostic pop
 
 }  // namespace detail
 }  // namespace tactus::inline v0

@@ -6,9 +6,16 @@
 // lock of their own, which the holder replaces when it is told that they run out; so a
 // registration never has to wait for the lock unless they have (SC-6).
 //
+// Free cells are a stack: what was used last is in the cache. Below the top it is not, and links
+// from each to the next would be a chain of misses, each waiting for the one before. So the stack
+// is several lists that take turns, and a cell is linked to the one that many places below: when
+// it is taken, that one is fetched, and is there when its turn comes.
+//
 // Invariants
 //   J1  every cell below made_ is in use, free, spare or retired, and one of them
 //   J2  a cell's generation moves on at every use; one whose generations are used up is retired
+//   J3  the top of the stack is the head of free_[turn_], the next below that of the list before,
+//       and so on round; a list is empty when its turn comes only if all are
 //
 // Thread safety: see above; at() from any thread, for an index that was given out.
 #pragma once
@@ -44,11 +51,14 @@ public:
 
     /// Null: there is none, or no memory. The holder.
     [[nodiscard]] job* take() noexcept {
-        job* cell = free_;
+        job* const cell = free_[turn_];
         if (cell == nullptr) [[unlikely]]
             return take_fresh();
-        free_ = cell->next.read();
+        job* const below = cell->next.read();
+        free_[turn_] = below;
+        turn_ = (turn_ - 1) % lists;
         ++used_;
+        fetch(below);
         return cell;
     }
     /// The holder.
@@ -79,7 +89,17 @@ public:
     [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
 
 private:
+    /// Lists the stack is made of, so many cells are fetched ahead: a power of two.
+    static constexpr std::uint32_t lists = port::cache_line < 8 ? 1 : 4;
+
     [[nodiscard]] job* take_fresh() noexcept;
+    /// What a registration writes: see job.
+    static void fetch(const job* cell) noexcept {
+        if (lists > 1 && cell != nullptr) {
+            port::prefetch(cell);
+            port::prefetch(reinterpret_cast<const std::byte*>(cell) + port::cache_line);
+        }
+    }
 
     TACTUS_CHECK_MODULE("job_store");
 
@@ -89,7 +109,8 @@ private:
     const std::uint32_t capacity_;
     const std::uint32_t spares_max_;
     // The holder's.
-    job* free_ = nullptr;
+    job* free_[lists] = {};
+    std::uint32_t turn_ = 0;
     std::uint32_t made_ = 0;
     std::uint32_t used_ = 0;  // spares included
     std::uint32_t retired_ = 0;

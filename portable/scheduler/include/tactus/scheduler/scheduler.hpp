@@ -256,6 +256,7 @@ public:
 
     // ---- running
 
+    /// On a host also the time of one that was cancelled: see kept_.
     [[nodiscard]] instant next_deadline() noexcept override;
     void run_due(instant now) noexcept override;
     /// SC-33: how late the driver wakes under no load, as it measured when it was started.
@@ -466,6 +467,9 @@ private:
     /// Nothing: it is no job that dumps show.
     [[nodiscard]] std::optional<job_view> view_of(const job& j) const noexcept;
     [[nodiscard]] bool insert(job& j) noexcept;
+    void note_nearer(instant due) noexcept;
+    /// What who keeps the time is to wait for; no_deadline: nothing.
+    [[nodiscard]] tick next_kept() noexcept;
     void apply(job& j) noexcept;
     /// What is left to do for a job that was ended while it was scheduled, and is out of the wheel.
     void end_scheduled(job& j) noexcept;
@@ -488,8 +492,23 @@ private:
     /// changes only when timers run.
     void look(instant now) noexcept {
         if (pressed_.load(std::memory_order_relaxed) != 0 ||
-            (services_ != nullptr && services_->has(scheduler_services::gauging))) [[unlikely]]
-            look_closely(now);
+            (services_ != nullptr && services_->has(scheduler_services::gauging))) {
+            if (!has_looked(now)) [[unlikely]]
+                look_closely(now);
+        }
+    }
+    /// In the tick of `now`, as far as that is known without its number.
+    [[nodiscard]] bool has_looked(instant now) const noexcept {
+        return looks_by_time &&
+               now.ns() < reinterpret_cast<std::uintptr_t>(looked_.load(std::memory_order_relaxed));
+    }
+    /// What is remembered of a look: where its tick ends or, where an address is too small for
+    /// that, the low half of its number.
+    static constexpr bool looks_by_time = sizeof(std::uintptr_t) >= sizeof(std::uint64_t);
+    using look_word = const struct look_bits*;
+    [[nodiscard]] look_word look_of(tick at) const noexcept {
+        return reinterpret_cast<look_word>(
+            static_cast<std::uintptr_t>(looks_by_time ? scale_.begin_of(at + 1).ns() : at));
     }
     void look_closely(instant now) noexcept;
     void tell(owed_warnings& owed) noexcept;
@@ -588,7 +607,11 @@ private:
     counts counts_;
     std::uint32_t rejected_[scheduler_errc_count] = {};
     last_batch_holder last_;
-    job* doomed_ = nullptr;   // their cargo is to be ended without the lock
+    job* doomed_ = nullptr;  // their cargo is to be ended without the lock
+    // Who keeps the time was told of this deadline, or took it when it asked last; after that it
+    // asks again. So only an earlier one is news. When it is cancelled it stays until it has
+    // passed: they wake once in vain, and are not woken by each that is the only one for a moment.
+    instant kept_ = instant::never();
     bool is_nearer_ = false;  // somebody must be told of an earlier deadline
     bool is_lossy_ = false;   // diagnostics have something to tell
     bool has_lost_ = false;   // `lost_` is to be told
@@ -598,9 +621,9 @@ private:
     bool is_closed_ = false;
     bool more_due_ = false;                  // the last chunk was not all
     port::atomic<std::uint32_t> closed_{0};  // for who looks without the lock: a hint
-    // Hints of the same kind: not normal; the low half of the tick at which somebody looked.
+    // Hints of the same kind: not normal; the tick in which somebody looked.
     port::atomic<std::uint32_t> pressed_{0};
-    port::atomic<std::uint32_t> looked_at_{0};
+    port::atomic<look_word> looked_{nullptr};
 
     // Who delivers: nobody, somebody, somebody who is to look again. "fired": what one has done is
     // done before the next one begins, and who looks again sees the time, and the jobs, of who
