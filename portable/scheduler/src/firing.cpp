@@ -46,6 +46,7 @@ bool scheduler::begin_firing() noexcept {
     }
     if (seen != nobody)
         return false;
+    TACTUS_CHECK(2, waking_.read() == nullptr);
     firing_thread_.store(this_thread(), std::memory_order_relaxed);
     return true;
 }
@@ -57,6 +58,7 @@ void scheduler::wait_to_fire() noexcept {
         port::yield();
         seen = nobody;
     }
+    TACTUS_CHECK(3, waking_.read() == nullptr);
     firing_thread_.store(this_thread(), std::memory_order_relaxed);
 }
 
