@@ -3,7 +3,8 @@
 // Firing and the time it waits for: no deadline is lost between who registers, who sleeps and who
 // fires (SC-6, SC-10, SC-13, LN-7, SH-1).
 //
-// Bounds: a whole scheduler and kernel; two threads with three preemptions, three with two, or samples.
+// Bounds: a whole scheduler and kernel; two threads with three preemptions, three with two, or
+// samples.
 #include <array>
 #include <memory>
 #include <optional>

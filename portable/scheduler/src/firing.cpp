@@ -18,6 +18,8 @@ namespace tactus::inline v0 {
 using detail::job;
 using detail::job_kind;
 using detail::job_task;
+
+TACTUS_CHECK_MODULE("scheduler");
 namespace {
 
 /// What a scope holds, where there is no task-local slot.
@@ -46,6 +48,7 @@ bool scheduler::begin_firing() noexcept {
     }
     if (seen != nobody)
         return false;
+    TACTUS_CHECK(2, waking_.read() == nullptr);
     firing_thread_.store(this_thread(), std::memory_order_relaxed);
     return true;
 }
@@ -57,6 +60,7 @@ void scheduler::wait_to_fire() noexcept {
         port::yield();
         seen = nobody;
     }
+    TACTUS_CHECK(3, waking_.read() == nullptr);
     firing_thread_.store(this_thread(), std::memory_order_relaxed);
 }
 
