@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: the scheduler of a hosted system is part of it: closed after the actors (SH-3, SH-5), its
+// warnings are events (EV-1), its metrics and dumps are where others are (OH-2, OH-5, TS-9), probes
+// and policies are there (BP-5, SC-5, SC-26), and references are typed (SC-4).
+#include <tactus/actor/dump_request.hpp>
+#include <tactus/actor/system_events.hpp>
+#include <tactus/runtime/actor_system.hpp>
+#include <tactus/runtime/delay_future.hpp>
+#include <tactus/scheduler/scheduler_defaults.hpp>
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using namespace std::chrono_literals;
+
+namespace {
+
+/// What happened, in order.
+class history {
+public:
+    void add(std::string what) {
+        const std::lock_guard held(mutex_);
+        all_.push_back(std::move(what));
+    }
+    [[nodiscard]] std::vector<std::string> all() {
+        const std::lock_guard held(mutex_);
+        return all_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::string> all_;
+};
+
+struct go {};
+class ends_late : public actor<go> {
+public:
+    explicit ends_late(history* to) : to_(to) {}
+    void on(const go&) { to_->add("message of post_stop"); }
+    void post_stop() {
+        // SH-5: timers are still taken.
+        to_->add(context().schedule_once(duration::from_s(60), context().self(), go{})
+                     ? "post_stop scheduled"
+                     : "post_stop was refused");
+    }
+
+private:
+    history* to_;
+};
+
+// SH-3, SH-5, SC-13: actors, then delays, then the tasks by priority; then the system has ended.
+TEST(system_scheduler, SH_5_closes_after_the_actors) {
+    history seen;
+    std::optional<delay_future> waits;
+    {
+        actor_system system("closing");
+        (void)system.spawn<ends_late>("late", &seen);
+        scheduler& timers = system.scheduler();
+        waits.emplace(timers, duration::from_s(60));
+        const auto note = [&](const char* what) { return [&seen, what] { seen.add(what); }; };
+        ASSERT_TRUE(timers.register_on_close(note("user"), close_priority::user));
+        ASSERT_TRUE(timers.register_on_close(note("runtime"), close_priority::runtime));
+        ASSERT_TRUE(timers.register_on_close(
+            [&] {
+                const auto said = waits->poll();
+                const bool is_closed =
+                    said && !*said && said->error().code == scheduler_errc::closed;
+                seen.add(is_closed ? "critical, after delays" : "critical, before delays");
+            },
+            close_priority::system_critical));
+        ASSERT_TRUE(timers.schedule_once_fn(duration::from_s(60),
+                                            [&](const execution_batch&) { seen.add("ran"); }));
+        ASSERT_TRUE(system.terminate_and_wait(10s));
+        EXPECT_EQ(seen.all(),
+                  (std::vector<std::string>{"post_stop scheduled", "critical, after delays",
+                                            "runtime", "user"}));
+        const auto late =
+            timers.schedule_once_fn(duration::from_ms(1), [](const execution_batch&) {});
+        ASSERT_FALSE(late.has_value());
+        EXPECT_EQ(late.error().code, scheduler_errc::closed);
+        waits.reset();
+    }
+    EXPECT_EQ(seen.all().size(), 4u);
+}
+
+class hears_timers : public actor<timer_warning> {
+public:
+    explicit hears_timers(std::promise<scheduler_warning>* to) : to_(to) {}
+    void on(const timer_warning& w) {
+        if (w.what.kind == scheduler_warning_kind::handler_failed && to_ != nullptr)
+            std::exchange(to_, nullptr)->set_value(w.what);
+    }
+
+private:
+    std::promise<scheduler_warning>* to_;
+};
+
+// SC-12, EV-1
+TEST(system_scheduler, EV_1_warnings_are_events) {
+    actor_system system("warned", {.log_level = log_level::error});
+    std::promise<scheduler_warning> heard;
+    const auto listener = system.spawn<hears_timers>("listener", &heard);
+    ASSERT_TRUE(system.world().subscribe<timer_warning>(listener.any()).value());
+    ASSERT_TRUE(system.timers().schedule_once_fn(
+        duration::from_ms(1), [](const execution_batch&) { throw std::runtime_error("no luck"); }));
+    auto told = heard.get_future();
+    ASSERT_EQ(told.wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(told.get().batch.runs, 1u);
+}
+
+class metric_map final : public metrics_sink {
+public:
+    void counter(const metric_info& what, std::string_view, std::uint64_t n) noexcept override {
+        all[what.name] += n;
+    }
+    void gauge(const metric_info& what, std::string_view, std::uint64_t n) noexcept override {
+        all[what.name] += n;
+    }
+    void histogram(const metric_info& what, std::string_view,
+                   const histogram_sums& sums) noexcept override {
+        for (const std::uint64_t n : sums.counts)
+            all[what.name] += n;
+    }
+    std::map<std::string, std::uint64_t> all;
+};
+
+// OH-2, BP-8, SD-3, TS-9, BP-5
+TEST(system_scheduler, OH_2_metrics_dumps_and_probes) {
+    actor_system system("shown");
+    history seen;
+    const auto to = system.spawn<ends_late>("one", &seen);
+    ASSERT_TRUE(system.timers().schedule_once(duration::from_s(60), to, go{}));  // SC-4
+    std::promise<void> ran;
+    ASSERT_TRUE(system.timers().schedule_once_fn(duration::from_ms(1),
+                                                 [&](const execution_batch&) { ran.set_value(); }));
+    ran.get_future().wait();
+    metric_map metrics;
+    ASSERT_TRUE(system.world().kernel().set_metrics_sink(&metrics));
+    ASSERT_TRUE(system.world().kernel().collect_metrics());
+    ASSERT_TRUE(system.world().kernel().set_metrics_sink(nullptr));
+    EXPECT_EQ(metrics.all.at("scheduler.timer.active"), 1u);
+    EXPECT_EQ(metrics.all.at("scheduler.timer.fired_total"), 1u);
+    EXPECT_EQ(metrics.all.at("scheduler.timer.lateness_ms"), 1u);
+
+    const std::string dump = system.dump_scheduler();
+    EXPECT_NE(dump.find("scheduler open, state normal"), std::string::npos) << dump;
+    EXPECT_NE(dump.find(system.info().driver.name), std::string::npos) << dump;
+    EXPECT_NE(dump.find("one_shot"), std::string::npos) << dump;
+    const auto reply = system.ask<dump_reply>(
+        system.world().system_guardian(),
+        [](actor_ref<dump_reply> me) {
+            return dump_request{.what = dump_what::scheduler, .reply_to = me};
+        },
+        30s);
+    ASSERT_TRUE(reply.has_value());
+    EXPECT_NE(reply->text().find("scheduler open"), std::string_view::npos);
+
+    EXPECT_EQ(system.scheduler().gauge()->probe_count(), 3u);
+}
+
+// SC-26, SC-5: what the preset says holds where nobody says more.
+TEST(system_scheduler, SC_26_the_preset_of_pekko) {
+    const scheduler_preset pekko = scheduler_defaults(system_preset::pekko);
+    actor_system system("pekko", {.scheduler = pekko.config, .timer_policy = pekko.policy});
+    EXPECT_EQ(system.scheduler().resolution(), duration::from_ms(10));
+    const timer_policy policy = system.scheduler().policy_of({});
+    EXPECT_EQ(policy.fixed_rate.catch_up, catch_up_rule::each);
+    EXPECT_EQ(policy.fixed_delay.after, delay_after::sent);
+    std::promise<void> ran;
+    ASSERT_TRUE(system.timers().schedule_once_fn(duration::zero(),
+                                                 [&](const execution_batch&) { ran.set_value(); }));
+    EXPECT_EQ(ran.get_future().wait_for(30s), std::future_status::ready);
+
+    timer_policy wrong;
+    wrong.fixed_rate.backlog_limit = 0;
+    EXPECT_THROW(actor_system("wrong", {.timer_policy = wrong}), std::invalid_argument);
+}
+
+}  // namespace
