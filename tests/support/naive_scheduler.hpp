@@ -281,7 +281,7 @@ private:
     void note(diagnostic_kind kind, const job& j, std::uint32_t runs) {
         trace_.push_back({.kind = kind,
                           .mode = j.mode,
-                          .job = {j.id},
+                          .job = j.id,
                           .scheduled_at = j.registered,
                           .deadline = j.deadline,
                           .at = clock_,

@@ -326,8 +326,10 @@ struct actor_system::parts final : world_events {
         {
             const std::lock_guard held(mutex);
             callbacks_taken = true;
-            // Code of the user's does not hold a worker up.
-            if (!callbacks.empty() || services.tasks().count() != 0) {
+            // Code of the user's does not hold a worker up, nor does a driver end itself.
+            services.tasks().close();
+            if (!callbacks.empty() || services.tasks().count() != 0 ||
+                runtime::system_driver::acts_here()) {
                 const runtime::signals_blocked blocked;
                 caller = std::thread([this] { call_callbacks(); });
                 return;
@@ -542,7 +544,9 @@ std::string_view actor_system::name() const noexcept {
     return parts_->name;
 }
 system_info actor_system::info() const noexcept {
-    return {.name = parts_->name, .driver = parts_->driver.view()};
+    return {.name = parts_->name,
+            .driver = parts_->driver.view(),
+            .measured = parts_->driver.metrics()};
 }
 int actor_system::exit_code() const noexcept {
     const std::lock_guard held(parts_->mutex);

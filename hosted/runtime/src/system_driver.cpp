@@ -17,6 +17,8 @@ driver_exception::driver_exception(tick_driver_error why, std::string_view drive
 
 namespace runtime {
 
+thread_local bool system_driver::acting = false;
+
 system_driver::system_driver(options o) : how_(std::move(o)), built_(how_.time->now()) {
     tick_driver* driver = how_.given;
     if (driver == nullptr && how_.config.use == scheduler_use::production)
@@ -60,6 +62,9 @@ driver_view system_driver::view() const noexcept {
 }
 
 instant system_driver::next_act() noexcept {
+    // Measured by now: it is asked for the first time after that.
+    if (!std::exchange(knows_jitter_, true) && kernel_->timers() != nullptr)
+        kernel_->timers()->as_scheduler()->set_jitter(keeper_->driver().jitter());
     const instant at = kernel_->waiting().next_deadline();
     // Nobody sleeps until a time that is set by hand.
     const bool kept =
@@ -71,13 +76,14 @@ bool system_driver::act(instant now) noexcept {
     suspensions& timers = kernel_->waiting();
     if (timers.next_deadline() > now)
         return false;  // a worker was there first
-    if (!std::exchange(knows_jitter_, true) && kernel_->timers() != nullptr)
-        kernel_->timers()->as_scheduler()->set_jitter(keeper_->driver().jitter());
+    acting = true;
     timers.run_due(now);
+    acting = false;
     return true;
 }
 
 void system_driver::driver_stopped(tick_driver_error why) noexcept {
+    knows_jitter_ = false;  // the next one measures anew
     (void)keeper_->stopped(why);
     tends_->wake();
 }

@@ -48,6 +48,11 @@ public:
     }
     /// From now on it drives the kernel. Both outlive the next stop. Throws driver_exception.
     void start(actor_scheduler& kernel, housekeeper& tends);
+    /// This thread is a driver's, which fires: it must not stop a driver.
+    [[nodiscard]] static bool acts_here() noexcept { return acting; }
+    [[nodiscard]] tick_driver_metrics metrics() const noexcept {
+        return keeper_ ? keeper_->driver().metrics() : tick_driver_metrics{};
+    }
     /// From now on one that stops is seen to. Once, after start.
     void look_after();
     void stop() noexcept;
@@ -60,6 +65,7 @@ public:
     void driver_stopped(tick_driver_error why) noexcept override;
 
 private:
+    static thread_local bool acting;
     [[nodiscard]] instant tend(instant now) override;
 
     options how_;

@@ -71,7 +71,8 @@ device_system::timing* device_system::parts::make_timing(const device_config& c)
                      region_alignment(alignof(detail::job))),
         .nodes = take(scheduler_wheel::node_bytes(c.timers_max), fixed_memory::alignment),
         .overflow = take(scheduler_wheel::overflow_bytes(c.overflow_max), fixed_memory::alignment),
-        .large = &memory};
+        .large = &memory,
+        .told = &world};
     const auto place = take(sizeof(timing), alignof(timing));
     return ::new (place.data()) timing(c, tools, m);
 }
@@ -208,9 +209,19 @@ void device_system::parts::driver_stopped(tick_driver_error why) noexcept {
     driver_ended.store(1, std::memory_order_relaxed);  // the keeper's lock orders the rest
 }
 void device_system::parts::warned(const scheduler_warning& what) noexcept {
+    static_cast<scheduler_listener&>(world).warned(what);
+}
+// Its sentence, describe(), would be much text for a small device.
+void device_system::parts::timer_warned(const scheduler_warning& what) noexcept {
     text_buffer<80> line;
-    log.write(log_level::warning,
-              line.add("tick driver ").add(what.about).add(" stopped: ").add(what.text).view());
+    line.add("scheduler: ").add(name_of(what.kind));
+    if (what.about[0] != '\0')
+        line.add(" ").add(what.about);
+    if (what.text[0] != '\0')
+        line.add(", ").add(what.text);
+    log.write(log_level::warning, line.view());
+    if (also != nullptr)
+        also->timer_warned(what);
 }
 void device_system::parts::tend_driver() noexcept {
     if (!driver || driver_ended.load(std::memory_order_relaxed) == 0)

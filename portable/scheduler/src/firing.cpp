@@ -292,6 +292,11 @@ void scheduler::fire_copies(job& j) noexcept {
     const std::uint32_t missed = j.each ? 0 : j.missed;
     // BT-2: armed again when the copy has been handled, by its flight.
     const bool is_passed_on = j.waits_for_its_run();
+    // SC-24: never two on their way, so it waits for a cell.
+    if (is_passed_on && flight == nullptr) {
+        rearm_or_end(j, scale_.resolution());
+        return;
+    }
     for (std::uint32_t i = 0; i < copies; ++i) {
         if (i != 0)
             flight = take_flight();
@@ -391,12 +396,12 @@ void scheduler::flight_ended(job& flight) noexcept {
         release_hold(of);
 }
 
-void scheduler::rearm_or_end(job& j) noexcept {
+void scheduler::rearm_or_end(job& j, duration delay) noexcept {
     const instant now = time_.now();
     if (j.mode == job_mode::fixed_rate)
         j.due = j.due + j.period * (std::int64_t{j.missed} + 1);
     else
-        j.due = now + j.period;
+        j.due = now + delay;
     j.registered_at = now < j.due ? now : j.due;
     // CN-6
     if (!changed(j, job_state::executing, job_state::pending) && !j.is_shared())

@@ -135,8 +135,10 @@ std::optional<scheduler_error> scheduler::fault_of(const job_request& r) const n
 
 job* scheduler::take_cell(bool& inside) noexcept {
     inside = lock_.try_enter();
+    // Under pressure everybody is to be looked at: who finds the lock taken waits for it.
     if (!inside && quota_ == scheduler_capacity::unlimited &&
-        closed_.load(std::memory_order_relaxed) == 0) {
+        closed_.load(std::memory_order_relaxed) == 0 &&
+        pressed_.load(std::memory_order_relaxed) == 0) {
         if (job* const spare = store_.take_spare())
             return spare;
     }
@@ -224,6 +226,13 @@ scheduler_error no_room(std::uint32_t used, std::uint32_t capacity) noexcept {
     return {.code = scheduler_errc::capacity_exceeded, .value = used, .limit = capacity};
 }
 
+scheduler_error too_large(std::uint32_t size) noexcept {
+    return {.code = scheduler_errc::capacity_exceeded,
+            .field = "byte of the message",
+            .value = size,
+            .limit = job::inside_size};
+}
+
 }  // namespace
 
 scheduler_error scheduler::no_cell(bool takes_overflow, owed_warnings& owed) noexcept {
@@ -267,7 +276,7 @@ scheduler::place scheduler::begin_registering(const job_request& r, job_kind kin
         job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind)).bits(),
         job::state.release());
     if (!give_cargo_room(j, type)) {
-        p.why = no_room(type.size, job::inside_size);
+        p.why = too_large(type.size);
         p.cell = nullptr;
         abandon(j);
     }
@@ -336,7 +345,7 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
             } else {
                 submit(j);
             }
-            return std::unexpected(no_room(type.size, job::inside_size));
+            return std::unexpected(too_large(type.size));
         }
         std::memcpy(j.cargo, bytes, type.size);
     }

@@ -72,7 +72,7 @@ TEST(diagnostics_threads, what_is_seen_and_what_is_lost_is_what_was_published) {
         for (std::uint16_t p = 0; p < publishers; ++p) {
             threads.emplace_back([&, p] {
                 for (std::uint64_t i = 1; i <= events; ++i) {
-                    if (hub.publish({.kind = diagnostic_kind::fire, .executor = p, .job = {i}}))
+                    if (hub.publish({.kind = diagnostic_kind::fire, .executor = p, .job = i}))
                         hub.tell(warnings, {});
                 }
                 running.fetch_sub(1, std::memory_order_release);

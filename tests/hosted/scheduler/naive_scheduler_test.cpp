@@ -93,8 +93,7 @@ TEST(scheduler_duel, observations_find_what_they_are_about) {
 TEST(scheduler_duel, each_observation_can_fail) {
     const auto event = [](diagnostic_kind kind, std::uint64_t job, tick_count deadline,
                           tick_count at, std::int64_t runs = 1) {
-        return diagnostic{
-            .kind = kind, .job = {job}, .deadline = deadline, .at = at, .detail = runs};
+        return diagnostic{.kind = kind, .job = job, .deadline = deadline, .at = at, .detail = runs};
     };
     constexpr auto s = diagnostic_kind::schedule;
     constexpr auto f = diagnostic_kind::fire;

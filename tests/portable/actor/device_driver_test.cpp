@@ -90,7 +90,7 @@ TEST(device_driver, TS_7_one_that_stops_is_told_of_and_started_again) {
     EXPECT_TRUE(system.has_value());
     driver.break_down(tick_driver_error::drift_exceeded);
     EXPECT_TRUE(std::string_view(log.text, log.size) ==
-                "tick driver manual stopped: drift_exceeded");
+                "scheduler: driver_stopped manual, drift_exceeded");
     system->run();
     EXPECT_EQ(system->driver().restarts, 1u);
     EXPECT_FALSE(system->has_ended());

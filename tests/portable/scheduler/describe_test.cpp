@@ -108,7 +108,7 @@ TEST(scheduler_describe, each_warning_has_its_sentence) {
     for (std::size_t i = 0; i < scheduler_warning_count; ++i) {
         const scheduler_warning w{.kind = static_cast<scheduler_warning_kind>(i),
                                   .cause = backpressure_cause::driver,
-                                  .job = {7},
+                                  .job = 7,
                                   .value = 1,
                                   .limit = 2,
                                   .about = "steady",
@@ -132,7 +132,7 @@ TEST(scheduler_describe, each_diagnostic_has_its_sentence) {
         const diagnostic d{.kind = static_cast<diagnostic_kind>(i),
                            .mode = job_mode::fixed_delay,
                            .executor = 4,
-                           .job = {7},
+                           .job = 7,
                            .scheduled_at = 5,
                            .deadline = 8,
                            .at = 9,

@@ -48,7 +48,7 @@ struct rig {
         return {.kind = kinds[i % 4],
                 .mode = static_cast<job_mode>(i % 3),
                 .executor = static_cast<std::uint16_t>(0x102 + i),
-                .job = {0x1'0000'0000U + i},
+                .job = 0x1'0000'0000U + i,
                 .scheduled_at = i,
                 .deadline = ~std::uint64_t{0} - i,
                 .at = i * 3,
@@ -125,7 +125,7 @@ TEST(deterministic_log, is_written_as_the_layout_says) {
     r.log.record({.kind = diagnostic_kind::fire,
                   .mode = job_mode::fixed_delay,
                   .executor = 0x0304,
-                  .job = {0x1122'3344'5566'7788},
+                  .job = 0x1122'3344'5566'7788,
                   .scheduled_at = 5,
                   .deadline = 0x0100,
                   .at = 0x01'0000'0000,
@@ -259,7 +259,7 @@ TEST(last_batch_holder, has_the_last_one_or_none) {
     const execution_batch first{.runs = 3, .missed_runs = 2, .mode = job_mode::fixed_rate};
     holder.note(first);
     EXPECT_TRUE(holder.last_batch() == first);
-    const execution_batch second{.job = {9}};
+    const execution_batch second{.job = 9};
     holder.note(second);
     EXPECT_TRUE(holder.last_batch() == second);
 }

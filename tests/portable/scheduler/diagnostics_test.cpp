@@ -31,7 +31,7 @@ struct rig {
     kept_warnings warnings;
 
     void publish(diagnostic_kind kind, std::uint64_t job) {
-        if (hub.publish({.kind = kind, .job = {job}}))
+        if (hub.publish({.kind = kind, .job = job}))
             hub.tell(warnings, instant::from_ns(job));
     }
     void publish(std::uint64_t from, std::uint64_t to) {
@@ -47,7 +47,7 @@ TEST(diagnostics, a_subscriber_gets_what_it_asked_for_in_order) {
     const diagnostic scheduled{.kind = diagnostic_kind::schedule,
                                .mode = job_mode::fixed_rate,
                                .executor = 3,
-                               .job = {7},
+                               .job = 7,
                                .scheduled_at = 1,
                                .deadline = 3,
                                .at = 1,

@@ -40,9 +40,9 @@ scheduler_snapshot busy() {
 
 // TC-S40: a one-shot, and a fixed rate with its next tick.
 constexpr job_view jobs[] = {
-    {.id = {7}, .mode = job_mode::one_shot, .next = 4'800},
-    {.id = {8}, .mode = job_mode::fixed_rate, .backlog = 2, .last_fire = 4'709, .next = 4'713},
-    {.id = {9}, .mode = job_mode::fixed_delay, .last_fire = 4'000},
+    {.id = 7, .mode = job_mode::one_shot, .next = 4'800},
+    {.id = 8, .mode = job_mode::fixed_rate, .backlog = 2, .last_fire = 4'709, .next = 4'713},
+    {.id = 9, .mode = job_mode::fixed_delay, .last_fire = 4'000},
 };
 
 using text_memory = text_buffer<1'024>;

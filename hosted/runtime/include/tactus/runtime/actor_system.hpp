@@ -68,6 +68,7 @@ private:
 struct system_info {
     std::string_view name;
     driver_view driver;
+    tick_driver_metrics measured;  // TS-7: how late it wakes, under no load and since it began
 };
 
 /// EV-2: how lost messages are logged; see dead_letter_log.

@@ -209,6 +209,7 @@ struct device_system::timing {
         std::span<std::byte> nodes;
         std::span<std::byte> overflow;
         memory_source* large = nullptr;
+        scheduler_listener* told = nullptr;
     };
     timing(const device_config& c, const toolbox& tools, const memory& m) noexcept
         : jobs(m.jobs),
@@ -220,7 +221,8 @@ struct device_system::timing {
                    .nodes = &nodes,
                    .overflow = &overflow,
                    .memory = m.large,
-                   .slot = tools.local}) {}
+                   .slot = tools.local,
+                   .listener = m.told}) {}
 
     [[nodiscard]] static scheduler_config config_of(const device_config& c,
                                                     const clock& time) noexcept {
@@ -247,6 +249,7 @@ struct device_system::parts final : world_events, tick_host, driver_source, sche
     void dead_letter(any_ref to, envelope& message, dead_letter_cause cause) noexcept override;
     void message_lost(any_ref to, const message_type& type,
                       dead_letter_cause cause) noexcept override;
+    void timer_warned(const scheduler_warning& what) noexcept override;
     void guardian_failed(const failure_cause& why) noexcept override;
     void world_ended() noexcept override;
 

@@ -555,7 +555,9 @@ private:
     [[nodiscard]] job* take_flight() noexcept;
     void send_alone(const job& j) noexcept;
     void fire_function(job& j) noexcept;
-    void rearm_or_end(job& j) noexcept;
+    /// `delay` is that of a fixed delay.
+    void rearm_or_end(job& j, duration delay) noexcept;
+    void rearm_or_end(job& j) noexcept { rearm_or_end(j, j.period); }
     void finish(job& j, job_state to, job_end why = job_end::as_asked) noexcept;
     void release_hold(job& j) noexcept;
     void flight_ended(job& flight) noexcept;
