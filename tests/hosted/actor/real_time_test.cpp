@@ -206,11 +206,16 @@ private:
 };
 
 bool schedule_stamped(actor_system& system, any_ref to, std::chrono::milliseconds delay) {
-    // Before the call: what it takes is no excuse for being early.
-    const auto due = (steady::now() + delay).time_since_epoch();
-    return system.scheduler()
-        .schedule_once(delay, to.index(), stamped{static_cast<std::uint64_t>(due.count())})
-        .has_value();
+    for (;;) {
+        // Before the call: what it takes is no excuse for being early.
+        const auto due = (steady::now() + delay).time_since_epoch();
+        const auto made = system.scheduler().schedule_once(
+            delay, to.index(), stamped{static_cast<std::uint64_t>(due.count())});
+        if (made || made.error().code != scheduler_errc::backpressured)
+            return made.has_value();
+        // BP-3: a machine that was away for longer than the window refuses for a moment.
+        std::this_thread::sleep_for(1ms);
+    }
 }
 
 }  // namespace
