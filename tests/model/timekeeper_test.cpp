@@ -166,7 +166,8 @@ private:
     patient_clock time_;
     idle_workers idle_;
     std::array<sleeper, worker_max> places_;
-    std::array<port::atomic<std::uint32_t>, 2> due_{};  // ns; 0: none
+    using atomic = port::atomic<std::uint32_t>;
+    std::array<atomic, 2> due_{atomic{0}, atomic{0}};  // ns; 0: none
     port::atomic<std::uint32_t> work_{0};
     port::atomic<std::uint32_t> ended_{0};
 };

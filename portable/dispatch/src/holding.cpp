@@ -94,13 +94,18 @@ void actor_scheduler::resume_suspended(mailbox_index who) noexcept {
 }
 
 void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action action) noexcept {
-    if (action == suspend_limit_action::stop) {
-        (void)stop(who);
-        return;
-    }
     slot* s = slots_.find(who);
     if (s == nullptr)
         return;
+    if (action == suspend_limit_action::stop) {
+        // It ends in a run: its code is not for the thread that runs what is due (SC-10), which may
+        // be a driver's. Scheduled first, so that nobody is left to end it here.
+        const bool is_idle = s->state().request_schedule(schedule_hint::system);
+        (void)stop(who);
+        if (is_idle)
+            order_of(*s).submit(*s, lanes_of(own_worker(), *s), {lane::cancel, s->priority(), 0});
+        return;
+    }
     // Held back for another reason from now on: supervision decides.
     const std::uint32_t life = state_word::life_of(who.generation);
     about_to_hold(*s, who, held_reason::supervision);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: actors that suspend themselves with a time or a limit wait through the scheduler: at its
-// ticks, never early, and nothing is left of a timer that is not needed any more (CO-4, CO-6, SC-1).
+// ticks, never early, and nothing is left of a timer that is not needed any more (CO-4, CO-6,
+// SC-1).
 // Method: actors on a system with a scheduler, in time that the test moves.
 #include <tactus/dispatch/suspensions.hpp>
 
@@ -138,6 +139,20 @@ TEST(timed_suspensions, CO_6_each_end_of_a_limit) {
         EXPECT_EQ(rig.kernel->waiting().waiting_count(), 0u);
         EXPECT_EQ(rig.kernel->signal(7), 0u);
     }
+}
+
+// SC-10: who runs what is due runs no code of actors: it may be a driver's thread.
+TEST(timed_suspensions, SC_10_a_limit_that_stops_ends_the_actor_in_a_run) {
+    scheduler_rig rig;
+    const mailbox_index a =
+        rig.kernel.spawn<tactus_test::ending_actor>(&limited<suspend_limit_action::stop>);
+    rig.kernel.tell(a, {2});
+    rig.run();
+    rig.time.advance(duration::from_ms(3));
+    rig->run_due(rig.time.now());
+    EXPECT_TRUE(journal().is({2}));
+    rig.run();
+    EXPECT_TRUE(journal().is({tactus_test::ended, closed}));
 }
 
 // CO-4, BP-2: the quota counts them; what is refused is not held back, and not counted.

@@ -2,8 +2,8 @@
 //
 // Suspension records: who is suspended, and two ways to find a record without looking at others.
 //
-//   by actor      a hash of slot and generation; an actor that suspended itself twice has two, which
-//                 their timers tell apart
+//   by actor      a hash of slot and generation; an actor that suspended itself twice has two,
+//                 which their timers tell apart
 //   by condition  a hash of condition and key. The bucket lists the first of each key only; the
 //                 others of that key follow it in a ring, in the order they were added. So a key
 //                 that thousands wait for costs nobody else anything

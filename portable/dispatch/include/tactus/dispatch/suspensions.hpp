@@ -137,8 +137,8 @@ private:
     // Under the lock.
     suspension_records records_;
     // Who was let go by a signal and has not been asked for it: found by actor, in no ring, since
-    // its records wait for nothing. The lock orders it: whoever sees that it was let go enters after
-    // the note was made.
+    // its records wait for nothing. The lock orders it: whoever sees that it was let go enters
+    // after the note was made.
     std::optional<suspension_records> signalled_;
     suspension_metrics metrics_;
 
