@@ -15,6 +15,7 @@
 #include <tactus/dispatch/resolve_error.hpp>
 #include <tactus/dispatch/sent.hpp>
 #include <tactus/dispatch/spawn_options.hpp>
+#include <tactus/dispatch/suspensions.hpp>
 #include <tactus/mailbox/mailbox_block.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/scheduler_log_file.hpp>
@@ -50,6 +51,7 @@ int main() {
     print<name_fault>("name_fault", name_fault_count, &name_of);
     print<ask_fault>("ask_fault", ask_fault_count, &name_of);
     print<device_error::kind>("device_error::kind", device_error_count, &name_of);
+    print<suspend_error>("suspend_error", suspend_error_count, &name_of);
     print<failure_kind>("failure_kind", failure_kind_count, &name_of);
     print<cancel_kind>("cancel_kind", cancel_kind_count, &name_of);
     print<prepended>("prepended", prepended_count, &name_of);

@@ -16,10 +16,11 @@ import subprocess
 import sys
 
 ENUMERATIONS = [
-    "sent", "dead_letter_cause", "spawn_error::kind", "name_fault", "ask_fault", "device_error::kind", "failure_kind",
-    "cancel_kind", "prepended", "event_error", "user_code", "resolve_error::kind", "dispatcher_error::kind",
-    "shutdown_error::kind", "shutdown_task_state", "timer_errc", "tick_state", "tick_driver_error", "scheduler_errc",
-    "scheduler_warning_kind", "scheduler_config_errc", "backpressure_cause", "log_errc", "log_file_error::kind",
+    "sent", "dead_letter_cause", "spawn_error::kind", "name_fault", "ask_fault", "device_error::kind", "suspend_error",
+    "failure_kind", "cancel_kind", "prepended", "event_error", "user_code", "resolve_error::kind",
+    "dispatcher_error::kind", "shutdown_error::kind", "shutdown_task_state", "timer_errc", "tick_state",
+    "tick_driver_error", "scheduler_errc", "scheduler_warning_kind", "scheduler_config_errc", "backpressure_cause",
+    "log_errc", "log_file_error::kind",
 ]
 EVENTS = ["kernel_events", "world_events", "dispatcher_events"]
 # Names that C++ keeps for itself: the enumerator has another than the code says.

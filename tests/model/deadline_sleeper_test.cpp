@@ -3,8 +3,8 @@
 // Deadline sleeper: a deadline that is added while the sleeper goes to sleep is seen by it, or
 // wakes it (SC-36, LN-7, MC-3). A lost one is a deadlock: nobody else wakes it.
 //
-// The deadlines are an atomic that is looked at without a lock, as those of suspensions are; under
-// a lock there are fewer ways.
+// The deadlines are an atomic that is looked at without a lock, as a timer phase may keep them;
+// under a lock there are fewer ways.
 //
 // Bounds: two threads without a bound, three with two preemptions.
 #include <tactus/dispatch/deadline_sleeper.hpp>

@@ -59,6 +59,7 @@ public:
         std::uint32_t slots = 2;
         std::uint32_t envelopes = 4;
         const tactus::clock* time = nullptr;
+        tactus::timer_service* timers = nullptr;
     };
     explicit scheduler_rig(size s)
         : slot_memory(s.slots),
@@ -73,6 +74,7 @@ public:
                   .envelope_magazine = 1,
                   .worker_count = s.workers,
                   .time = s.time,
+                  .timers = s.timers,
                   .ring_capacity = 2,
                   .fresh_capacity = 2,
                   .queue_capacity = 2,

@@ -7,14 +7,17 @@
 // deadlock. The small scenarios repeat the coordinator's await_work and end_idling without their
 // spinning; the last runs the coordinator itself.
 //
+// Their deadlines are atomics that are looked at without a lock, as a timer phase may keep them;
+// under a lock there are fewer ways.
+//
 // Bounds: two threads with four preemptions, three with two, samples for the whole.
-#include <tactus/dispatch/suspensions.hpp>
+#include <tactus/dispatch/idle_workers.hpp>
 
 #include <array>
 
-#include <tactus/dispatch/idle_workers.hpp>
+#include <tactus/dispatch/suspensions.hpp>
 
-#include "model_memory.hpp"
+#include "naive_timers.hpp"
 #include "scenario.hpp"
 #include "scheduler_rig.hpp"
 
@@ -27,7 +30,6 @@ using tactus::mailbox_index;
 using tactus::resume_condition;
 using tactus::sleeper;
 using tactus::suspend_reason;
-using tactus::suspension_added;
 
 namespace {
 
@@ -46,18 +48,15 @@ private:
     port::atomic<std::uint32_t> ticks_{0};
 };
 
-/// Workers that sleep until the suspension `last` has ended, and things to do that last as long.
-class rig final : private tactus::resumer {
+/// Workers that sleep until the deadline `last` has come, and things to do that last as long.
+class rig {
 public:
-    rig() : times_({.memory = &memory_, .time = &time_, .to = this, .capacity = 2}) {}
+    enum which : unsigned { before_last, last };
 
-    static constexpr mailbox_index last{1, 1};
-    static constexpr mailbox_index before_last{2, 1};
-
-    [[nodiscard]] bool add_deadline(mailbox_index who = last, std::int64_t ns = 10) {
-        return times_.add(who, suspend_reason::rate_limit,
-                          resume_condition::after(duration::from_ns(ns)),
-                          {}) == suspension_added::earliest;
+    /// False: there is an earlier one.
+    [[nodiscard]] bool add_deadline(which one = last, std::uint32_t ns = 10) {
+        due_[one].store(ns, std::memory_order_seq_cst);
+        return next_deadline() == instant::from_ns(ns);
     }
     void make_work() {
         work_.fetch_add(1, std::memory_order_seq_cst);
@@ -85,8 +84,8 @@ public:
                 wait_for_the_end();
                 return;
             }
-            if (const instant now = time_.now(); times_.next_deadline() <= now) {
-                times_.run_due(now);
+            if (const instant now = time_.now(); next_deadline() <= now) {
+                run_due(now);
                 continue;
             }
             const bool keeps = idle_.prepare_sleep(places_[who], searching);
@@ -96,7 +95,7 @@ public:
                 port::pause();
                 continue;
             }
-            const bool timed = keeps && times_.next_deadline() != instant::never();
+            const bool timed = keeps && next_deadline() != instant::never();
             searching = idle_.sleep(places_[who], timed ? 1'000 : -1);
             owes_time = idle_workers::left_time(places_[who]);
             if (timed && !searching)
@@ -127,15 +126,33 @@ private:
             (void)port::wait_on(ended_, 0, -1);
     }
     void end_idling(bool searching, bool owes_time, bool unknown) {
-        const auto pending = [&] { return times_.next_deadline() != instant::never(); };
+        const auto pending = [&] { return next_deadline() != instant::never(); };
         if (searching && idle_.stop_search() && (has_work() || (!idle_.time_kept() && pending())))
             (void)idle_.work_made();
         if (owes_time && pending())
             idle_.time_unkept(unknown);
     }
 
-    void resume_suspended(mailbox_index who) noexcept override {
-        if (who == before_last) {
+    [[nodiscard]] instant next_deadline() const {
+        instant next = instant::never();
+        for (const auto& due : due_) {
+            const std::uint32_t ns = due.load(std::memory_order_seq_cst);
+            if (ns != 0 && instant::from_ns(ns) < next)
+                next = instant::from_ns(ns);
+        }
+        return next;
+    }
+    void run_due(instant now) {
+        for (const which one : {before_last, last}) {
+            std::uint32_t ns = due_[one].load(std::memory_order_relaxed);
+            if (ns != 0 && instant::from_ns(ns) <= now &&
+                due_[one].compare_exchange_strong(ns, 0, std::memory_order_relaxed,
+                                                  std::memory_order_relaxed))
+                has_come(one);
+        }
+    }
+    void has_come(which one) {
+        if (one == before_last) {
             // In its next-to-run place: nobody is woken for it (LN-11).
             work_.fetch_add(1, std::memory_order_relaxed);
             return;
@@ -145,13 +162,12 @@ private:
             port::wake_one(ended_);
         idle_.wake_all();
     }
-    void suspension_limit(mailbox_index, tactus::suspend_limit_action) noexcept override {}
 
-    scenario::model_memory memory_;
     patient_clock time_;
     idle_workers idle_;
     std::array<sleeper, worker_max> places_;
-    tactus::suspensions times_;
+    using atomic = port::atomic<std::uint32_t>;
+    std::array<atomic, 2> due_{atomic{0}, atomic{0}};  // ns; 0: none
     port::atomic<std::uint32_t> work_{0};
     port::atomic<std::uint32_t> ended_{0};
 };
@@ -177,7 +193,8 @@ struct napper {
     void receive(tactus::turn& t, tactus::envelope& e) const {
         if (e.get_if<scenario::note>()->number == 0) {
             model::require(t.suspend(suspend_reason::rate_limit,
-                                     resume_condition::after(duration::from_ns(20))));
+                                     resume_condition::after(duration::from_ns(20)))
+                               .has_value());
             return;
         }
         stop->store(1, std::memory_order_relaxed);
@@ -197,7 +214,7 @@ struct blocker {
 
 }  // namespace
 
-// The edge suspensions-timed: the worker sees the deadline, or who added it sees the worker.
+// The worker sees the deadline, or who added it sees the worker.
 TACTUS_MODEL_TEST(timekeeper, LN7_a_deadline_while_a_worker_goes_to_sleep, scenario::preempted(4)) {
     rig r;
     model::thread worker([&] { r.work(0); });
@@ -265,7 +282,9 @@ model::options long_runs(std::uint64_t runs) {
 TACTUS_MODEL_TEST(timekeeper, LN7_a_suspension_ends_while_the_other_worker_is_held_up,
                   long_runs(1'000)) {
     restless_clock time;
-    scenario::scheduler_rig r({.workers = 2, .time = &time});
+    tactus_test::naive_timers<1> timers(&time);
+    scenario::scheduler_rig r({.workers = 2, .time = &time, .timers = &timers});
+    timers.attach(r.system);
     port::atomic<std::uint32_t> stop{0};
     const mailbox_index naps = r.system.spawn<napper>({}, stop).value();
     const mailbox_index blocks = r.system.spawn<blocker>({}, stop).value();

@@ -13,9 +13,12 @@
 #include <utility>
 
 #include <tactus/dispatch/turn.hpp>
+#include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/steady_clock.hpp>
+#include <tactus/runtime/timer_memory.hpp>
 #include <tactus/runtime/work_stealing_pool.hpp>
+#include <tactus/scheduler/scheduler.hpp>
 
 namespace tactus_test {
 
@@ -59,7 +62,8 @@ struct pool_rig {
                       tactus::actor_scheduler::options with = {})
         : system(memory.fill([&] {
               with.worker_count = workers;
-              with.time = &time;
+              if (with.time == nullptr)
+                  with.time = &time;
               return with;
           }())),
           pool(std::in_place, system, std::move(o)) {}
@@ -68,6 +72,35 @@ struct pool_rig {
     tactus::runtime::steady_clock time;
     tactus::actor_scheduler system;
     std::optional<tactus::runtime::work_stealing_pool> pool;
+};
+
+/// Outlives the kernel.
+struct pool_timers {
+    explicit pool_timers(tactus::duration resolution)
+        : timers(blocks.options(tactus::scheduler_options{
+              .time = &timers_time, .config = config(resolution), .memory = &heap})) {}
+    [[nodiscard]] static tactus::scheduler_config config(tactus::duration resolution) {
+        auto c = tactus::scheduler_config::for_clock(tactus::clock_kind::realtime_host);
+        c.resolution = resolution;
+        return c;
+    }
+    tactus::runtime::steady_clock timers_time;
+    tactus::runtime::heap_memory heap;
+    tactus::runtime::timer_memory blocks;
+    tactus::scheduler timers;
+};
+
+/// The same with a scheduler, whose time the workers keep.
+struct timed_pool_rig : pool_timers, pool_rig {
+    explicit timed_pool_rig(std::uint32_t workers, tactus::actor_scheduler::options with = {},
+                            tactus::duration resolution = tactus::duration::from_ms(1))
+        : pool_timers(resolution), pool_rig(workers, {}, [&] {
+              with.time = &timers_time;
+              with.timers = &timers;
+              return with;
+          }()) {
+        timers.attach(system);
+    }
 };
 
 struct counting_actor {

@@ -62,10 +62,11 @@ driver_view system_driver::view() const noexcept {
 }
 
 instant system_driver::next_act() noexcept {
+    timer_service& timers = *kernel_->timers();
     // Measured by now: it is asked for the first time after that.
-    if (!std::exchange(knows_jitter_, true) && kernel_->timers() != nullptr)
-        kernel_->timers()->as_scheduler()->set_jitter(keeper_->driver().jitter());
-    const instant at = kernel_->waiting().next_deadline();
+    if (!std::exchange(knows_jitter_, true))
+        timers.as_scheduler()->set_jitter(keeper_->driver().jitter());
+    const instant at = timers.next_deadline();
     // Nobody sleeps until a time that is set by hand.
     const bool kept =
         how_.config.clock != clock_kind::deterministic && kernel_->order().idle().time_kept();
@@ -73,7 +74,7 @@ instant system_driver::next_act() noexcept {
 }
 
 bool system_driver::act(instant now) noexcept {
-    suspensions& timers = kernel_->waiting();
+    timer_service& timers = *kernel_->timers();
     if (timers.next_deadline() > now)
         return false;  // a worker was there first
     acting = true;

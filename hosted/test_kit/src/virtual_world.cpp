@@ -56,7 +56,7 @@ bool virtual_world::run_until(instant until, const std::function<bool()>& ready)
         if (ready && ready())
             return true;
         if (!ticks_.run_once()) {
-            const instant next = kernel_.waiting().next_deadline();
+            const instant next = timers_.next_deadline();
             if (next > until && next > time_.now())
                 break;
             if (next > time_.now()) {

@@ -196,12 +196,12 @@ bool device_system::parts::acts() const noexcept {
     return tools.time->kind() == clock_kind::deterministic;
 }
 instant device_system::parts::next_act() noexcept {
-    return kernel.waiting().next_deadline();
+    return timers != nullptr ? timers->service.next_deadline() : instant::never();
 }
 bool device_system::parts::act(instant now) noexcept {
     if (next_act() > now)
         return false;
-    kernel.waiting().run_due(now);
+    timers->service.run_due(now);
     return true;
 }
 void device_system::parts::driver_stopped(tick_driver_error why) noexcept {

@@ -364,6 +364,7 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     }
     destroy_coroutines(s.c);
     cancel_timers(t);
+    t.end_suspensions();
     unstash(s);
     if (s.c.is(cell::has_instance)) {
         const actor_type& type = s.type();

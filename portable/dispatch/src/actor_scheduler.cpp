@@ -118,14 +118,14 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
       trace_(o.trace),
       suspensions_({.memory = o.memory,
                     .time = o.time,
+                    .timers = o.time != nullptr ? o.timers : nullptr,
                     .to = this,
-                    .beside = o.timers,
                     .capacity = o.suspension_capacity,
                     .notes_signals = o.trace != nullptr}),
       first_(*this, {.memory = o.memory,
                      .slots = &slots_,
                      .time = o.time,
-                     .timers = o.time != nullptr ? &suspensions_ : nullptr,
+                     .timers = suspensions_.timers(),
                      .driver = o.driver,
                      .waiting = &suspensions_,
                      .events = &hub_,
@@ -167,7 +167,6 @@ std::expected<dispatcher*, const char*> actor_scheduler::add_dispatcher(
     o.driver = nullptr;
     o.waiting = &suspensions_;
     o.events = &hub_;
-    o.timekeeper = &first_.order();
     o.seed = common_.seed;
     o.advice = common_.advice;
     o.load = common_.load;

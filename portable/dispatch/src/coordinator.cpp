@@ -22,7 +22,6 @@ coordinator::coordinator(const options& o) noexcept
       load_(o.load),
       events_(o.events),
       tasks_(o.tasks),
-      timekeeper_(o.timekeeper != nullptr ? *o.timekeeper : *this),
       number_(o.number),
       worker_capacity_(o.worker_count),
       cancel_streak_limit_(o.cancel_streak_limit > 0 ? o.cancel_streak_limit : 1),
@@ -138,18 +137,14 @@ void coordinator::carry_out(slot& s, mailbox_index index, const invoke_result& r
         (void)s.state().suspend(suspension::await);
         if (result.resume_on == nullptr)
             break;
-        const suspension_added how =
-            waiting_ == nullptr ? suspension_added::refused
-                                : waiting_->add(index, result.reason, *result.resume_on, {});
-        if (how == suspension_added::refused) {
+        if (waiting_ != nullptr &&
+            waiting_->add(index, result.reason, *result.resume_on, {}).has_value()) {
+            s.waits = true;
+        } else {
             (void)s.state().resume(suspension::await);
             if (events_ != nullptr)
                 events_->resumed(index);
-        } else {
-            s.waits = true;
         }
-        if (how == suspension_added::earliest)
-            timekeeper_.deadline_added(nullptr);
         break;
     }
     case invoke_outcome::failed:

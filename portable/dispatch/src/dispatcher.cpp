@@ -26,7 +26,6 @@ dispatcher::dispatcher(actor_scheduler& system, const options& o) noexcept
               .load = o.load,
               .events = o.events,
               .tasks = &tasks_,
-              .timekeeper = o.timekeeper,
               .number = o.number,
               .worker_count = o.worker_count,
               .cancel_streak_limit = o.cancel_streak_limit,

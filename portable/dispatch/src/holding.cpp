@@ -6,32 +6,37 @@
 
 namespace tactus::inline v0 {
 
-bool turn::suspend(suspend_reason reason, const resume_condition& until,
-                   const suspend_limit& limit) noexcept {
+std::expected<void, suspend_error> turn::suspend(suspend_reason reason,
+                                                 const resume_condition& until,
+                                                 const suspend_limit& limit) noexcept {
     system().about_to_hold(slot_, self(), held_by(reason));
     // Held back first: whoever ends it finds it so.
     if (!slot_.state().try_suspend(suspension::await)) {
         system().hub_.resumed(self());
-        return false;
+        return std::unexpected(suspend_error::too_often);
     }
-    const suspension_added how = system().suspensions_.add(self(), reason, until, limit);
-    if (how == suspension_added::refused) {
+    const auto added = system().suspensions_.add(self(), reason, until, limit);
+    if (!added) {
         (void)slot_.state().resume(suspension::await);
         system().hub_.resumed(self());
-        return false;
+        return added;
     }
     slot_.waits = true;
     slot_.was_held = true;
     suspended_ = true;
-    // The actor is here until the end of the run: its deadline need not be kept before.
-    if (how == suspension_added::earliest)
-        system().first_.order().deadline_added(worker_.dispatcher_number_ == 0 ? &worker_.lanes_
-                                                                               : nullptr);
     // Room may have come up since the message was refused, and nobody waited for it then.
     if (until.on == resume_condition::kind::when_capacity_available &&
         worker_.refused_by_.valid() && system().has_room(worker_.refused_by_))
         (void)system().suspensions_.capacity_available();
-    return true;
+    return {};
+}
+
+void turn::end_suspensions() noexcept {
+    if (!slot_.waits)
+        return;
+    while (system().suspensions_.forget(self()))
+        (void)system().let_go(slot_, self(), suspension::await);
+    slot_.waits = false;
 }
 
 bool actor_scheduler::has_room(mailbox_index who) noexcept {
@@ -89,13 +94,18 @@ void actor_scheduler::resume_suspended(mailbox_index who) noexcept {
 }
 
 void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action action) noexcept {
-    if (action == suspend_limit_action::stop) {
-        (void)stop(who);
-        return;
-    }
     slot* s = slots_.find(who);
     if (s == nullptr)
         return;
+    if (action == suspend_limit_action::stop) {
+        // It ends in a run: its code is not for the thread that runs what is due (SC-10), which may
+        // be a driver's. Scheduled first, so that nobody is left to end it here.
+        const bool is_idle = s->state().request_schedule(schedule_hint::system);
+        (void)stop(who);
+        if (is_idle)
+            order_of(*s).submit(*s, lanes_of(own_worker(), *s), {lane::cancel, s->priority(), 0});
+        return;
+    }
     // Held back for another reason from now on: supervision decides.
     const std::uint32_t life = state_word::life_of(who.generation);
     about_to_hold(*s, who, held_reason::supervision);

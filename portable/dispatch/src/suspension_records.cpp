@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hashes linked by index, and a heap that knows where everybody is.
+// Hashes linked by index.
 #include <tactus/dispatch/suspension_records.hpp>
 
 #include <new>
@@ -32,9 +32,8 @@ bool suspension_records::allocate(std::uint32_t capacity) noexcept {
         return false;
     nodes_ = ::new (block) node[capacity];
     void* behind = nodes_ + capacity;
-    actors_ = ::new (behind) std::uint32_t[std::size_t{3} * capacity];
+    actors_ = ::new (behind) std::uint32_t[std::size_t{2} * capacity];
     conditions_ = actors_ + capacity;
-    heap_ = conditions_ + capacity;
     for (std::uint32_t i = 0; i < 2 * capacity; ++i)
         actors_[i] = none;  // and the conditions
     capacity_ = capacity;
@@ -43,12 +42,9 @@ bool suspension_records::allocate(std::uint32_t capacity) noexcept {
 
 bool suspension_records::grow() noexcept {
     node* const nodes = nodes_;
-    const std::uint32_t* const heap = heap_;
     const std::uint32_t capacity = capacity_;
     if (!allocate(2 * capacity))
         return false;
-    for (std::uint32_t i = 0; i < timed_; ++i)
-        heap_[i] = heap[i];
     // All are live, or there would have been one to use again. Rings go on as they are; who was in
     // a bucket goes into another.
     for (std::uint32_t i = 0; i < used_; ++i) {
@@ -105,10 +101,6 @@ std::uint32_t suspension_records::add(const suspension_record& r) noexcept {
     link<&node::actor>(bucket_of(r.who), at);
     if (r.on != resume_condition::kind::after)
         join_ring(at);
-    if (r.due_ns != suspension_record::no_deadline) {
-        place(timed_++, at);
-        sift_up(n.heap_at);
-    }
     return at;
 }
 
@@ -118,8 +110,6 @@ void suspension_records::remove(std::uint32_t at) noexcept {
     unlink<&node::actor>(bucket_of(n.record.who), at);
     if (n.record.on != resume_condition::kind::after)
         leave_ring(at);
-    if (n.heap_at != none)
-        leave_heap(at);
     n.live = false;
     n.actor.next = free_;
     free_ = at;
@@ -143,6 +133,13 @@ suspension_records::of_one suspension_records::all_of(mailbox_index who) const n
             found.oldest = at;
     }
     return found;
+}
+
+std::uint32_t suspension_records::of_timer(mailbox_index who, timer_handle timer) const noexcept {
+    std::uint32_t at = bucket_of(who);
+    while (at != none && !(nodes_[at].record.who == who && nodes_[at].record.timer == timer))
+        at = nodes_[at].actor.next;
+    return at;
 }
 
 std::uint32_t suspension_records::oldest(resume_condition::kind on,
@@ -182,55 +179,6 @@ void suspension_records::leave_ring(std::uint32_t at) noexcept {
     }
     nodes_[own.before].ring.next = own.next;
     nodes_[own.next].ring.before = own.before;
-}
-
-// ---- the heap
-
-bool suspension_records::before(std::uint32_t a, std::uint32_t b) const noexcept {
-    const std::uint64_t due_a = nodes_[a].record.due_ns;
-    const std::uint64_t due_b = nodes_[b].record.due_ns;
-    return due_a != due_b ? due_a < due_b : nodes_[a].number < nodes_[b].number;
-}
-
-void suspension_records::place(std::uint32_t position, std::uint32_t at) noexcept {
-    heap_[position] = at;
-    nodes_[at].heap_at = position;
-}
-
-void suspension_records::sift_up(std::uint32_t position) noexcept {
-    const std::uint32_t at = heap_[position];
-    while (position > 0 && before(at, heap_[(position - 1) / 2])) {
-        place(position, heap_[(position - 1) / 2]);
-        position = (position - 1) / 2;
-    }
-    place(position, at);
-}
-
-void suspension_records::sift_down(std::uint32_t position) noexcept {
-    const std::uint32_t at = heap_[position];
-    for (;;) {
-        std::uint32_t child = 2 * position + 1;
-        if (child >= timed_)
-            break;
-        if (child + 1 < timed_ && before(heap_[child + 1], heap_[child]))
-            ++child;
-        if (!before(heap_[child], at))
-            break;
-        place(position, heap_[child]);
-        position = child;
-    }
-    place(position, at);
-}
-
-void suspension_records::leave_heap(std::uint32_t at) noexcept {
-    const std::uint32_t position = nodes_[at].heap_at;
-    const std::uint32_t last = heap_[--timed_];
-    if (last == at)
-        return;
-    // The last one fills the gap, and may belong above it or below.
-    place(position, last);
-    sift_up(position);
-    sift_down(nodes_[last].heap_at);
 }
 
 }  // namespace tactus::inline v0

@@ -16,60 +16,90 @@ const char* name_of(held_reason reason) noexcept {
                                               : name_of(static_cast<suspend_reason>(reason));
 }
 
+const char* name_of(suspend_error why) noexcept {
+    static constexpr const char* names[] = {"too_often", "no_memory", "no_scheduler",
+                                            "timer_refused"};
+    return names[static_cast<std::size_t>(why)];
+}
+
+const char* text_of(suspend_error why) noexcept {
+    static constexpr const char* texts[] = {
+        "it is held back 63 times, and not once more",
+        "no memory for another suspension",
+        "a time or a limit needs a system with a scheduler",
+        "the scheduler refuses its timer: it is full, under pressure or closed, or the time is too "
+        "long",
+    };
+    return texts[static_cast<std::size_t>(why)];
+}
+
 suspensions::suspensions(const options& o) noexcept
-    : time_(o.time), to_(*o.to), beside_(o.beside), records_(*o.memory, o.capacity) {
+    : time_(o.time), timers_(o.timers), to_(*o.to), records_(*o.memory, o.capacity) {
     metrics_.measured = o.time != nullptr;
     if (o.notes_signals)
         signalled_.emplace(*o.memory, notes_capacity);
 }
 
-suspension_added suspensions::add(mailbox_index who, suspend_reason reason,
-                                  const resume_condition& until,
-                                  const suspend_limit& limit) noexcept {
-    const bool limited = limit.after != duration::max();
+std::expected<void, suspend_error> suspensions::add(mailbox_index who, suspend_reason reason,
+                                                    const resume_condition& until,
+                                                    const suspend_limit& limit) noexcept {
     const bool waits_for_time = until.on == resume_condition::kind::after;
-    if ((waits_for_time || limited) && time_ == nullptr)
-        return suspension_added::refused;
+    if ((waits_for_time || limit.after != duration::max()) && timers_ == nullptr)
+        return std::unexpected(suspend_error::no_scheduler);
     const instant now = time_ != nullptr ? time_->now() : instant{};
     suspension_record r{
         .who = who, .key = until.key, .since_ns = now.ns(), .on = until.on, .action = limit.action};
-    if (waits_for_time || limited) {
-        // The earlier of the two decides; which it was shows when it is due.
-        duration delay = limit.after;
-        if (waits_for_time && until.delay <= limit.after) {
-            delay = until.delay;
-            r.action = suspend_limit_action::resume;
-        }
-        r.due_ns = (now + delay).ns();  // the end of time is none
+    // The earlier of the two decides; which it was shows when it is due. The longest is none.
+    duration delay = limit.after;
+    if (waits_for_time && until.delay <= delay) {
+        delay = until.delay;
+        r.action = suspend_limit_action::resume;
     }
-    const port::lock_guard held(mutex_);
-    const std::uint32_t at = records_.add(r);
-    if (at == suspension_records::none)
-        return suspension_added::refused;
-    ++metrics_.suspended;
-    ++metrics_.by_reason[static_cast<std::size_t>(reason)];
-    if (r.due_ns != suspension_record::no_deadline)
-        timed_count_.store(records_.timed_count(), timed.seq_cst());
-    if (r.on == resume_condition::kind::when_capacity_available)
-        room_count_.fetch_add(1, std::memory_order_relaxed);  // published by the gate
-    return records_.earliest() == at ? suspension_added::earliest : suspension_added::kept;
+    const bool is_timed = delay != duration::max();
+    if (is_timed) {
+        timer_target told{.who = who, .listener = this};
+        const auto timer = timers_->arm(told, delay);
+        if (!timer)
+            return std::unexpected(suspend_error::timer_refused);
+        r.timer = *timer;
+    }
+    if (!keep(r, reason)) {
+        cancel(r.timer);
+        return std::unexpected(suspend_error::no_memory);
+    }
+    // It may have come before there was a record, and nobody else sees to it then. One that will
+    // never come, since the service was closed just now, has not come.
+    if (is_timed && !timers_->pending(r.timer) && time_->now() - now >= delay)
+        expired(who, r.timer);
+    return {};
 }
 
-void suspensions::remove(std::uint32_t at) noexcept {
+bool suspensions::keep(const suspension_record& r, suspend_reason reason) noexcept {
+    const port::lock_guard held(mutex_);
+    if (records_.add(r) == suspension_records::none)
+        return false;
+    ++metrics_.suspended;
+    ++metrics_.by_reason[static_cast<std::size_t>(reason)];
+    if (r.on == resume_condition::kind::when_capacity_available)
+        room_count_.fetch_add(1, std::memory_order_relaxed);  // published by the gate
+    return true;
+}
+
+timer_handle suspensions::remove(std::uint32_t at) noexcept {
+    const timer_handle timer = records_[at].timer;
     if (records_[at].on == resume_condition::kind::when_capacity_available)
         room_count_.fetch_sub(1, std::memory_order_relaxed);
     records_.remove(at);
-    // Relaxed: seen too high, it only makes somebody look in vain.
-    timed_count_.store(records_.timed_count(), std::memory_order_relaxed);
+    return timer;
 }
 
-void suspensions::ended(std::uint32_t at) noexcept {
+timer_handle suspensions::ended(std::uint32_t at) noexcept {
     ++metrics_.resumed;
     if (time_ != nullptr) {
         metrics_.last_ns = time_->now().ns() - records_[at].since_ns;
         metrics_.total_ns += metrics_.last_ns;
     }
-    remove(at);
+    return remove(at);
 }
 
 void suspensions::let_go_by(mailbox_index who, std::optional<std::uint64_t> key) noexcept {
@@ -101,17 +131,19 @@ std::size_t suspensions::resume_all(resume_condition::kind on, std::uint64_t key
     }
     for (std::size_t count = 0;; ++count) {
         mailbox_index who;
+        timer_handle timer;
         {
             const port::lock_guard held(mutex_);
             const std::uint32_t at = records_.oldest(on, key);
             if (at == suspension_records::none || records_.number_of(at) >= end)
                 return count;
             who = records_[at].who;
-            ended(at);
+            timer = ended(at);
             let_go_by(who, on == resume_condition::kind::external_signal
                                ? std::optional(key)
                                : std::optional<std::uint64_t>());
         }
+        cancel(timer);
         to_.resume_suspended(who);
     }
 }
@@ -130,23 +162,48 @@ std::size_t suspensions::capacity_available() noexcept {
 }
 
 bool suspensions::forget(mailbox_index who) noexcept {
-    const port::lock_guard held(mutex_);
-    let_go_by(who, {});
-    const std::uint32_t at = records_.of_actor(who);
-    if (at == suspension_records::none)
-        return false;
-    remove(at);
+    timer_handle timer;
+    {
+        const port::lock_guard held(mutex_);
+        let_go_by(who, {});
+        const std::uint32_t at = records_.of_actor(who);
+        if (at == suspension_records::none)
+            return false;
+        timer = remove(at);
+    }
+    cancel(timer);
     return true;
 }
 
 bool suspensions::forget_beyond(mailbox_index who, std::uint32_t count) noexcept {
-    const port::lock_guard held(mutex_);
-    const suspension_records::of_one found = records_.all_of(who);
-    if (found.count == 0 || found.count < count)
-        return false;  // held back by hand, too
-    ended(found.oldest);
-    let_go_by(who, {});
+    timer_handle timer;
+    {
+        const port::lock_guard held(mutex_);
+        const suspension_records::of_one found = records_.all_of(who);
+        if (found.count == 0 || found.count < count)
+            return false;  // held back by hand, too
+        timer = ended(found.oldest);
+        let_go_by(who, {});
+    }
+    cancel(timer);
     return true;
+}
+
+void suspensions::expired(mailbox_index whose, timer_handle which) noexcept {
+    suspend_limit_action action{};
+    {
+        const port::lock_guard held(mutex_);
+        const std::uint32_t at = records_.of_timer(whose, which);
+        if (at == suspension_records::none)
+            return;  // it has ended; or is about to be added, by who looks for its timer then
+        action = records_[at].action;
+        (void)ended(at);
+        let_go_by(whose, {});
+    }
+    if (action == suspend_limit_action::resume)
+        to_.resume_suspended(whose);
+    else
+        to_.suspension_limit(whose, action);
 }
 
 suspension_metrics suspensions::metrics() noexcept {
@@ -160,42 +217,6 @@ std::uint32_t suspensions::waiting_count() noexcept {
 std::uint32_t suspensions::record_count() noexcept {
     const port::lock_guard held(mutex_);
     return records_.used();
-}
-
-instant suspensions::next_deadline() noexcept {
-    const instant others = beside_ != nullptr ? beside_->next_deadline() : instant::never();
-    if (timed_count_.load(timed.seq_cst()) == 0)
-        return others;
-    const port::lock_guard held(mutex_);
-    const std::uint32_t at = records_.earliest();
-    if (at == suspension_records::none)
-        return others;
-    const instant own = instant::from_ns(records_[at].due_ns);
-    return own < others ? own : others;
-}
-
-void suspensions::run_due(instant now) noexcept {
-    clear_due();
-    if (beside_ != nullptr)
-        beside_->run_due(now);
-    for (;;) {
-        mailbox_index who;
-        suspend_limit_action action{};
-        {
-            const port::lock_guard held(mutex_);
-            const std::uint32_t at = records_.earliest();
-            if (at == suspension_records::none || instant::from_ns(records_[at].due_ns) > now)
-                return;
-            who = records_[at].who;
-            action = records_[at].action;
-            ended(at);
-            let_go_by(who, {});
-        }
-        if (action == suspend_limit_action::resume)
-            to_.resume_suspended(who);
-        else
-            to_.suspension_limit(who, action);
-    }
 }
 
 }  // namespace tactus::inline v0

@@ -197,7 +197,12 @@ void scheduler::fire(job& j) noexcept {
         const job_word word(j.word.load(std::memory_order_relaxed));
         const timer_due due{timer_handle(store_.index_of(j), word.generation())};
         const mailbox_index to = j.to;
+        auto* const listener = static_cast<timer_listener*>(j.cargo);
         finish(j, job_state::completed);
+        if (listener != nullptr) {
+            listener->expired(to, due.which);
+            break;
+        }
         const job_delivery delivers(job_of(due.which));  // OH-7
         actor_scheduler::tell(to, due);
         break;

@@ -329,11 +329,11 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
     j.has_overflow = takes_overflow;
     const job_word word =
         job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind));
-    if (kind == job_kind::wake) {
-        j.cargo = const_cast<void*>(bytes);  // the waker itself
+    if (kind == job_kind::wake || kind == job_kind::note) {
+        j.cargo = const_cast<void*>(bytes);  // the waker or listener itself
         j.carries = type.cancelled != nullptr ? &type : nullptr;
         j.own_block = false;
-    } else if (kind != job_kind::note) {
+    } else {
         if (!give_cargo_room(j, type)) [[unlikely]] {
             j.word.store(word.with(job_state::completed).bits(), job::state.release());
             j.is_counted = true;
@@ -405,7 +405,8 @@ std::optional<timer_handle> scheduler::arm(timer_target& to, duration delay) noe
     const duration first = delay > duration::zero() ? delay : duration::zero();
     const job_request r{
         .first = first, .to = to.who, .priority = timer_priority::high, .goes_on = to.goes_on};
-    const auto made = register_bytes(r, wakes ? job_kind::wake : job_kind::note, nothing, to.wake);
+    const auto made = wakes ? register_bytes(r, job_kind::wake, nothing, to.wake)
+                            : register_bytes(r, job_kind::note, nothing, to.listener);
     if (!made)
         return std::nullopt;
     return timer_handle(made->index_, made->generation_);

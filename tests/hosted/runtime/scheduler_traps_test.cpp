@@ -28,6 +28,7 @@ using tactus_test::counting_actor;
 using tactus_test::in_threads;
 using tactus_test::pool_rig;
 using tactus_test::sized;
+using tactus_test::timed_pool_rig;
 using tactus_test::under_sanitizer;
 using tactus_test::until;
 
@@ -133,7 +134,7 @@ struct sleeping_long {
 TEST(scheduler_traps, S5_a_pool_with_future_times_alone_sleeps) {
     constexpr int waiting = 20;
     std::atomic<std::uint64_t> count{0};
-    pool_rig rig(2, {}, {.visited = true});
+    timed_pool_rig rig(2, {.visited = true});
     for (int i = 0; i < waiting; ++i) {
         const mailbox_index a = *rig.system.spawn<sleeping_long>({}, &count);
         actor_scheduler::tell(a, i);
@@ -291,7 +292,7 @@ TEST(scheduler_traps, S12_locks_are_taken_in_one_order) {
     std::atomic<std::uint64_t> taken{0};
     std::atomic<std::uint64_t> tasks_run{0};
     tactus_test::loss_counter losses;
-    pool_rig rig(2, {}, {.visited = true, .events = &losses});
+    timed_pool_rig rig(2, {.visited = true, .events = &losses}, duration::from_us(10));
     mailbox_options narrow;
     narrow.capacity = 2;
     narrow.when_full = overflow::block;

@@ -29,6 +29,7 @@ using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
 using tactus_test::counting_actor;
 using tactus_test::pool_rig;
+using tactus_test::timed_pool_rig;
 using tactus_test::until;
 
 namespace {
@@ -384,7 +385,7 @@ TEST(work_stealing_pool, a_suspension_by_time_ends_while_everybody_sleeps) {
             }
         }
     };
-    pool_rig rig(2);
+    timed_pool_rig rig(2);
     const mailbox_index a = *rig.system.spawn<sleepy>({});
     const auto begin = std::chrono::steady_clock::now();
     actor_scheduler::tell(a, 1);

@@ -12,10 +12,12 @@
 
 #include "kernel_rig.hpp"
 #include "portable_test.hpp"
+#include "timed_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::kernel_rig;
 using tactus_test::number;
+using tactus_test::timed_rig;
 
 namespace {
 
@@ -180,7 +182,7 @@ TEST(coordinator, a_result_suspended_holds_it_back_until_its_condition) {
          [](kernel_rig& r) { EXPECT_EQ(r->waiting().capacity_available(), 1u); }},
     };
     for (const row& r : table) {
-        kernel_rig rig;
+        timed_rig rig;
         const mailbox_index a = drained_with_a_message(rig);
         report(rig, a,
                {.outcome = invoke_outcome::suspended,

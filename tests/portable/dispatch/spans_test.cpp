@@ -9,14 +9,14 @@
 
 #include <tactus/dispatch/job_delivery.hpp>
 
-#include "kernel_rig.hpp"
 #include "portable_test.hpp"
+#include "timed_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::journal;
-using tactus_test::kernel_rig;
 using tactus_test::number;
 using tactus_test::plain_actor;
+using tactus_test::timed_rig;
 
 namespace {
 
@@ -71,10 +71,10 @@ constexpr auto holding = +[](turn& t, std::uint32_t how) {
         suspend(resume_condition::after(time_max));
 };
 
-struct traced_rig : kernel_rig {
+struct traced_rig : timed_rig {
     explicit traced_rig(fact_spy& spans)
-        : kernel_rig([&](options& o) { o.trace = &spans; }), actor(spawn(holding)) {}
-    void tell(hold how) { kernel_rig::tell(actor, {how}); }
+        : timed_rig([&](options& o) { o.trace = &spans; }), actor(spawn(holding)) {}
+    void tell(hold how) { timed_rig::tell(actor, {how}); }
 
     mailbox_index actor;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: a record is found by its actor, its condition and its deadline, and by nothing else, in the
+// Goal: a record is found by its actor, its condition and its timer, and by nothing else, in the
 // order of adding (CO-4, CO-6).
 // Method: by hand where order shows; random programs beside a model that looks at everything.
 #include <tactus/dispatch/suspension_records.hpp>
@@ -17,20 +17,19 @@
 using tactus::mailbox_index;
 using tactus::suspension_record;
 using tactus::suspension_records;
+using tactus::timer_handle;
 using kind = tactus::resume_condition::kind;
 
 namespace {
 
 constexpr std::uint32_t none = suspension_records::none;
-constexpr std::uint64_t no_deadline = suspension_record::no_deadline;
 constexpr unsigned count_max = tactus_test::board::roomy ? 64 : 12;
 
-suspension_record for_signal(std::uint32_t who, std::uint64_t key,
-                             std::uint64_t due = no_deadline) {
-    return {.who = {who, 1}, .key = key, .due_ns = due, .on = kind::external_signal};
+suspension_record for_signal(std::uint32_t who, std::uint64_t key) {
+    return {.who = {who, 1}, .key = key, .on = kind::external_signal};
 }
-suspension_record until(std::uint32_t who, std::uint64_t due) {
-    return {.who = {who, 1}, .due_ns = due, .on = kind::after};
+suspension_record until(std::uint32_t who, timer_handle timer) {
+    return {.who = {who, 1}, .timer = timer, .on = kind::after};
 }
 
 /// What is live, in the order it was added; every question looks at all of it.
@@ -49,12 +48,6 @@ public:
             rows_[i] = rows_[i + 1];
     }
     [[nodiscard]] unsigned count() const { return count_; }
-    [[nodiscard]] unsigned timed_count() const {
-        unsigned n = 0;
-        for (unsigned i = 0; i < count_; ++i)
-            n += rows_[i].r.due_ns != no_deadline ? 1 : 0;
-        return n;
-    }
     [[nodiscard]] const row& at(unsigned i) const { return rows_[i]; }
     [[nodiscard]] std::uint32_t oldest(kind on, std::uint64_t key) const {
         for (unsigned i = 0; i < count_; ++i) {
@@ -62,15 +55,6 @@ public:
                 return rows_[i].at;
         }
         return none;
-    }
-    [[nodiscard]] std::uint32_t earliest() const {
-        const row* best = nullptr;
-        for (unsigned i = 0; i < count_; ++i) {
-            if (rows_[i].r.due_ns != no_deadline &&
-                (best == nullptr || rows_[i].r.due_ns < best->r.due_ns))
-                best = &rows_[i];
-        }
-        return best == nullptr ? none : best->at;
     }
     [[nodiscard]] bool has(mailbox_index who) const {
         for (unsigned i = 0; i < count_; ++i) {
@@ -95,8 +79,11 @@ public:
         else
             add_some();
         EXPECT_EQ(records_.size(), naive_.count());
-        EXPECT_EQ(records_.timed_count(), naive_.timed_count());
-        EXPECT_EQ(records_.earliest(), naive_.earliest());
+        for (unsigned i = 0; i < naive_.count(); ++i) {
+            const suspension_record& r = naive_.at(i).r;
+            EXPECT_EQ(records_.of_timer(r.who, r.timer), naive_.at(i).at);
+            EXPECT_EQ(records_.of_timer({r.who.slot + actors, 1}, r.timer), none);
+        }
         for (std::uint64_t key = 0; key < keys; ++key)
             EXPECT_EQ(records_.oldest(kind::external_signal, key),
                       naive_.oldest(kind::external_signal, key));
@@ -123,22 +110,18 @@ private:
         r.on = static_cast<kind>(rng_.below(3));
         if (r.on == kind::external_signal)
             r.key = rng_.below(keys);
-        if (r.on == kind::after || rng_.below(2) == 0)
-            r.due_ns = rng_.below(10);  // many are equal
+        r.timer = timer_handle(1, ++last_timer_);
         const std::uint32_t at = records_.add(r);
         ASSERT_NE(at, none);
         naive_.add(at, r);
     }
     void remove_some() {
         std::uint32_t at = none;
-        switch (rng_.below(4)) {
+        switch (rng_.below(3)) {
         case 0:
-            at = records_.earliest();
-            break;
-        case 1:
             at = records_.oldest(kind::external_signal, rng_.below(keys));
             break;
-        case 2:
+        case 1:
             at = records_.of_actor({static_cast<std::uint32_t>(rng_.below(actors)), 1});
             break;
         default:
@@ -157,6 +140,7 @@ private:
     }
 
     tactus::det_rng rng_;
+    std::uint32_t last_timer_ = 0;
     tactus_test::test_memory memory_{bytes()};
     suspension_records records_{memory_, 2};
     naive_records naive_;
@@ -201,17 +185,20 @@ TEST(suspension_records, who_waits_for_a_key_is_found_in_order) {
     }
 }
 
-TEST(suspension_records, equal_deadlines_end_in_the_order_they_were_added) {
+// CO-4: one actor's records are told apart by their timers; a stale timer is nobody's.
+TEST(suspension_records, CO_4_a_timer_names_one_record_of_its_actor) {
     small_records s;
-    const std::uint32_t late = s.records.add(until(1, 20));
-    const std::uint32_t a = s.records.add(until(2, 10));
-    const std::uint32_t b = s.records.add(for_signal(3, 7, 10));
-    const std::uint32_t c = s.records.add(until(4, 10));
-    for (const std::uint32_t expected : {a, b, c, late}) {
-        EXPECT_EQ(s.records.earliest(), expected);
-        s.records.remove(expected);
-    }
-    EXPECT_EQ(s.records.earliest(), none);
+    const std::uint32_t a = s.records.add(until(1, {5, 1}));
+    const std::uint32_t b = s.records.add(until(1, {6, 1}));
+    const std::uint32_t c = s.records.add(until(2, {5, 2}));
+    EXPECT_EQ(s.records.of_timer({1, 1}, {5, 1}), a);
+    EXPECT_EQ(s.records.of_timer({1, 1}, {6, 1}), b);
+    EXPECT_EQ(s.records.of_timer({2, 1}, {5, 2}), c);
+    EXPECT_EQ(s.records.of_timer({2, 1}, {5, 1}), none);
+    EXPECT_EQ(s.records.of_timer({1, 2}, {5, 1}), none);
+    s.records.remove(a);
+    EXPECT_EQ(s.records.of_timer({1, 1}, {5, 1}), none);
+    EXPECT_EQ(s.records.of_timer({1, 1}, {6, 1}), b);
 }
 
 // The same actor in another life is another.
@@ -226,11 +213,10 @@ TEST(suspension_records, an_actor_is_slot_and_generation) {
 TEST(suspension_records, what_is_there_survives_growing_and_growing_in_vain) {
     small_records s;
     for (std::uint32_t i = 0; i < 8; ++i)
-        EXPECT_NE(s.records.add(for_signal(i, i % 2, 100 - i)), none);
+        EXPECT_NE(s.records.add(for_signal(i, i % 2)), none);
     s.memory.refusing = true;
-    EXPECT_EQ(s.records.add(until(9, 1)), none);
+    EXPECT_EQ(s.records.add(until(9, {1, 1})), none);
     EXPECT_EQ(s.records.size(), 8u);
-    EXPECT_EQ(s.records[s.records.earliest()].who.slot, 7u);
     for (std::uint32_t i = 0; i < 8; ++i) {
         const std::uint32_t at = s.records.oldest(kind::external_signal, i % 2);
         EXPECT_EQ(s.records[at].who.slot, i);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: what holds an actor's messages back, and what lets them go (CO-4, CO-6).
-// Method: actors that suspend themselves on a system driven by hand with a manual clock.
+// Method: actors that suspend themselves on a system driven by hand with a manual clock, and timers
+// that are due to the nanosecond. How times go with the scheduler's ticks is in
+// tests/portable/scheduler/timed_suspensions_test.cpp.
 #include <tactus/dispatch/suspensions.hpp>
 
 #include <cstdint>
@@ -9,6 +11,7 @@
 
 #include "kernel_rig.hpp"
 #include "portable_test.hpp"
+#include "timed_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::closed;
@@ -16,7 +19,9 @@ using tactus_test::dead;
 using tactus_test::failed;
 using tactus_test::journal;
 using tactus_test::kernel_rig;
+using tactus_test::naive_timers;
 using tactus_test::plain_actor;
+using tactus_test::timed_rig;
 
 namespace {
 
@@ -98,7 +103,7 @@ TEST(suspensions, a_signal_resumes_all_that_wait_in_the_order_they_suspended) {
 
 // TC-F05
 TEST(suspensions, TC_F05_after_a_time_on_a_manual_clock) {
-    kernel_rig rig;
+    timed_rig rig;
     const mailbox_index a = rig.spawn(after_10);
     rig.tell(a, {4, 5});
     EXPECT_EQ(rig.run(), 1u);
@@ -111,7 +116,7 @@ TEST(suspensions, TC_F05_after_a_time_on_a_manual_clock) {
 }
 
 TEST(suspensions, a_time_of_zero_and_the_longest_are_kept) {
-    kernel_rig rig;
+    timed_rig rig;
     const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t n) {
         if (n == 1) {
             EXPECT_TRUE(
@@ -171,10 +176,12 @@ TEST(suspensions, TC_F08_without_a_clock_nothing_is_measured_and_times_are_refus
     kernel_rig rig([](kernel_rig::options& o) { o.time = nullptr; });
     const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t n) {
         if (n == 1) {
-            EXPECT_FALSE(
-                t.suspend(suspend_reason::rate_limit, resume_condition::after(duration::zero())));
-            EXPECT_FALSE(t.suspend(suspend_reason::rate_limit, resume_condition::signal(1),
-                                   {duration::from_ns(1), suspend_limit_action::fail}));
+            EXPECT_TRUE(
+                t.suspend(suspend_reason::rate_limit, resume_condition::after(duration::zero()))
+                    .error() == suspend_error::no_scheduler);
+            EXPECT_TRUE(t.suspend(suspend_reason::rate_limit, resume_condition::signal(1),
+                                  {duration::from_ns(1), suspend_limit_action::fail})
+                            .error() == suspend_error::no_scheduler);
         } else if (n == 2) {
             EXPECT_TRUE(t.suspend(suspend_reason::rate_limit, resume_condition::signal(1)));
         }
@@ -191,7 +198,7 @@ TEST(suspensions, TC_F08_without_a_clock_nothing_is_measured_and_times_are_refus
 
 // CO-6: the three ends of a limit.
 TEST(suspensions, a_limit_resumes) {
-    kernel_rig rig;
+    timed_rig rig;
     const mailbox_index a = rig.spawn(&limited<suspend_limit_action::resume>);
     rig.tell(a, {2, 3});
     (void)rig.run();
@@ -203,7 +210,7 @@ TEST(suspensions, a_limit_resumes) {
     EXPECT_EQ(rig->signal(7), 0u);
 }
 TEST(suspensions, a_limit_fails_the_actor) {
-    kernel_rig rig;
+    timed_rig rig;
     const mailbox_index a = rig.spawn(&limited<suspend_limit_action::fail>);
     rig.tell(a, {2, 3});
     (void)rig.run();
@@ -217,7 +224,7 @@ TEST(suspensions, a_limit_fails_the_actor) {
     EXPECT_TRUE(journal().is({3}));
 }
 TEST(suspensions, a_limit_stops_the_actor) {
-    kernel_rig rig;
+    timed_rig rig;
     const mailbox_index a = rig.spawn(&limited<suspend_limit_action::stop>);
     rig.tell(a, {2, 3});
     (void)rig.run();
@@ -235,7 +242,7 @@ TEST(suspensions, a_limit_ends_every_kind_of_suspension) {
         suspend_limit_action::resume, suspend_limit_action::fail, suspend_limit_action::stop};
     for (const std::uint32_t condition : {0u, 1u, 2u}) {
         for (const std::uint32_t action : {0u, 1u, 2u}) {
-            kernel_rig rig;
+            timed_rig rig;
             const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t n) {
                 if (n < 10) {
                     EXPECT_TRUE(t.suspend(suspend_reason::user_defined, conditions[n / 3],
@@ -266,7 +273,7 @@ TEST(suspensions, a_limit_ends_every_kind_of_suspension) {
     }
 }
 TEST(suspensions, a_signal_in_time_beats_the_limit) {
-    kernel_rig rig;
+    timed_rig rig;
     const mailbox_index a = rig.spawn(&limited<suspend_limit_action::stop>);
     rig.tell(a, {2, 3});
     (void)rig.run();
@@ -277,7 +284,7 @@ TEST(suspensions, a_signal_in_time_beats_the_limit) {
     EXPECT_EQ(rig.events.closed_count, 0u);
 }
 TEST(suspensions, the_earlier_of_a_time_and_its_limit_decides) {
-    kernel_rig rig;
+    timed_rig rig;
     const mailbox_index a = rig.spawn(+[](turn& t, std::uint32_t n) {
         if (n % 2 == 0) {
             EXPECT_TRUE(t.suspend(suspend_reason::user_defined,
@@ -343,7 +350,7 @@ TEST(suspensions, cycles_leave_no_memory_behind) {
 // CO-6: also with a limit that is never reached, behind an earlier time that is not either.
 TEST(suspensions, cycles_with_a_limit_leave_no_memory_behind) {
     constexpr unsigned cycles = tactus_test::board::random_operations / 10;
-    kernel_rig rig;
+    timed_rig rig;
     rig.tell(rig.spawn(after_10), {2});
     EXPECT_EQ(rig.run(), 1u);
     const mailbox_index a = rig.spawn(&limited<suspend_limit_action::stop>);
@@ -368,34 +375,130 @@ struct counting_resumer final : resumer {
 
 }  // namespace
 
-// False when it cannot be kept, whichever part has no memory.
-TEST(suspensions, are_refused_when_memory_is_gone) {
+// CO-4: what cannot be kept has no timer either.
+TEST(suspensions, CO_4_are_refused_when_memory_is_gone) {
     alignas(16) static std::byte bytes[4'096];
     for (const std::size_t allowance : {0u, 1u}) {  // how often it can grow
         tactus_test::test_memory memory(bytes);
         manual_clock time;
+        naive_timers<12> timers(&time);
         counting_resumer to;
-        suspensions s({.memory = &memory, .time = &time, .to = &to, .capacity = 4});
+        suspensions s(
+            {.memory = &memory, .time = &time, .timers = &timers, .to = &to, .capacity = 4});
         memory.allowance = allowance;
         unsigned kept = 0;
         for (std::uint32_t i = 1; i <= 12; ++i) {
-            kept += s.add({i, 1}, suspend_reason::user_defined,
-                          resume_condition::after(duration::from_ms(1)),
-                          {}) != suspension_added::refused
-                        ? 1
-                        : 0;
+            const auto added = s.add({i, 1}, suspend_reason::user_defined,
+                                     resume_condition::after(duration::from_ms(1)), {});
+            kept += added ? 1 : 0;
+            EXPECT_TRUE(added || added.error() == suspend_error::no_memory);
         }
         EXPECT_EQ(kept, allowance == 0 ? 4u : 8u);
         EXPECT_EQ(s.waiting_count(), kept);
+        EXPECT_EQ(s.metrics().suspended, kept);
+        EXPECT_EQ(timers.active_count(), kept);
         time.advance(duration::from_ms(1));
-        s.run_due(time.now());
+        timers.run_due(time.now());
         EXPECT_EQ(to.resumed, kept);
     }
+}
+
+// CO-4: refused by the timers: as before, but for the error.
+TEST(suspensions, CO_4_are_refused_when_there_is_no_timer_left) {
+    alignas(16) static std::byte bytes[1'024];
+    tactus_test::test_memory memory(bytes);
+    manual_clock time;
+    naive_timers<1> timers(&time);
+    counting_resumer to;
+    suspensions s({.memory = &memory, .time = &time, .timers = &timers, .to = &to, .capacity = 2});
+    const auto add = [&](std::uint32_t who) {
+        return s.add({who, 1}, suspend_reason::user_defined, resume_condition::signal(7),
+                     {duration::from_ms(1), suspend_limit_action::stop});
+    };
+    EXPECT_TRUE(add(1));
+    EXPECT_TRUE(add(2).error() == suspend_error::timer_refused);
+    EXPECT_EQ(s.waiting_count(), 1u);
+    EXPECT_EQ(s.metrics().suspended, 1u);
+    EXPECT_EQ(s.signal(7), 1u);
+    EXPECT_EQ(timers.active_count(), 0u);
+    EXPECT_TRUE(add(2));
+    time.advance(duration::from_ms(1));
+    timers.run_due(time.now());
+    EXPECT_EQ(to.resumed, 1u);
+    EXPECT_EQ(to.limits, 1u);
+    EXPECT_EQ(s.metrics().resumed, 2u);
+}
+
+namespace {
+
+/// Time is over, or the service is closed, before who has asked for a timer goes on.
+struct hasty_timers final : timer_service {
+    [[nodiscard]] std::optional<timer_handle> arm(timer_target& to, duration d) noexcept override {
+        if (!closes) {
+            time.advance(d);
+            to.listener->expired(to.who, handle);
+        }
+        return handle;
+    }
+    bool cancel(timer_handle) noexcept override { return false; }
+    [[nodiscard]] bool pending(timer_handle) noexcept override { return false; }
+    void attach(actor_scheduler&) noexcept override {}
+    [[nodiscard]] instant next_deadline() noexcept override { return instant::never(); }
+    void run_due(instant) noexcept override {}
+
+    static constexpr timer_handle handle{1, 1};
+    manual_clock time;
+    bool closes = false;
+};
+
+}  // namespace
+
+// CO-4: a timer that is due before there is a record: ended once all the same.
+TEST(suspensions, CO_4_a_time_that_comes_before_its_record_ends_it) {
+    alignas(16) static std::byte bytes[1'024];
+    for (const suspend_limit_action action :
+         {suspend_limit_action::resume, suspend_limit_action::fail}) {
+        tactus_test::test_memory memory(bytes);
+        hasty_timers timers;
+        counting_resumer to;
+        suspensions s(
+            {.memory = &memory, .time = &timers.time, .timers = &timers, .to = &to, .capacity = 2});
+        EXPECT_TRUE(s.add({1, 1}, suspend_reason::user_defined, resume_condition::signal(7),
+                          {duration::from_ns(5), action}));
+        EXPECT_EQ(to.resumed, action == suspend_limit_action::resume ? 1u : 0u);
+        EXPECT_EQ(to.limits, action == suspend_limit_action::resume ? 0u : 1u);
+        EXPECT_EQ(s.waiting_count(), 0u);
+        EXPECT_EQ(s.signal(7), 0u);
+    }
+}
+// CO-4: never early: one that will never come has not come.
+TEST(suspensions, CO_4_a_timer_that_is_closed_at_once_ends_nothing) {
+    alignas(16) static std::byte bytes[1'024];
+    tactus_test::test_memory memory(bytes);
+    hasty_timers timers;
+    timers.closes = true;
+    counting_resumer to;
+    suspensions s(
+        {.memory = &memory, .time = &timers.time, .timers = &timers, .to = &to, .capacity = 2});
+    EXPECT_TRUE(s.add({1, 1}, suspend_reason::user_defined, resume_condition::signal(7),
+                      {duration::from_ns(5), suspend_limit_action::stop}));
+    EXPECT_EQ(s.waiting_count(), 1u);
+    EXPECT_EQ(to.limits, 0u);
+    EXPECT_EQ(s.signal(7), 1u);
+    EXPECT_EQ(to.resumed, 1u);
 }
 
 TEST(suspensions, every_reason_has_a_name) {
     EXPECT_TRUE(std::string_view(name_of(suspend_reason::backpressure)) == "backpressure");
     EXPECT_TRUE(std::string_view(name_of(suspend_reason::user_defined)) == "user_defined");
+}
+TEST(suspensions, every_error_has_a_name_and_a_text) {
+    for (std::size_t i = 0; i < suspend_error_count; ++i) {
+        const auto why = static_cast<suspend_error>(i);
+        EXPECT_TRUE(!std::string_view(name_of(why)).empty());
+        EXPECT_TRUE(std::string_view(text_of(why)).size() > 10);
+    }
+    EXPECT_TRUE(std::string_view(name_of(suspend_error::timer_refused)) == "timer_refused");
 }
 
 // ME-2: held back as often as can be counted: refused, and what was counted stays right.

@@ -132,10 +132,11 @@ public:
 
     /// SV-3: this actor has failed, when the message is handled: as if it had returned `why`.
     void fail(const failure& why) noexcept { world().fail(turn_, why); }
-    /// CO-6: messages wait, after this one, until the condition holds, or the limit is over. False:
-    /// that cannot be (see suspensions), and they do not.
-    bool suspend(suspend_reason reason, const resume_condition& until,
-                 const suspend_limit& limit = {}) noexcept {
+    /// CO-6: messages wait, after this one, until the condition holds, or the limit is over; or it
+    /// says why that cannot be, and they do not.
+    [[nodiscard]] std::expected<void, suspend_error> suspend(
+        suspend_reason reason, const resume_condition& until,
+        const suspend_limit& limit = {}) noexcept {
         return turn_.suspend(reason, until, limit);
     }
     /// The number of its dispatcher; see runtime::dispatchers.

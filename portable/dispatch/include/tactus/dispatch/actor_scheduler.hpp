@@ -136,7 +136,7 @@ public:
         return driven_by_ != nullptr ? driven_by_->view() : driver_view{};
     }
     /// Those of the options; null: none.
-    [[nodiscard]] timer_phase* timers() const noexcept { return suspensions_.beside(); }
+    [[nodiscard]] timer_service* timers() const noexcept { return suspensions_.timers(); }
     [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
 
     /// Sends; what cannot be delivered becomes a dead letter. Never blocks, never fails towards the

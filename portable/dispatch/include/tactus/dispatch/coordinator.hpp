@@ -77,10 +77,9 @@ public:
         load_probe* load = nullptr;      // what the governor is told; null: zeros
         kernel_events* events = nullptr;
         const worker_task_queue* tasks =
-            nullptr;                        // work too, which next() does not take; null: none
-        coordinator* timekeeper = nullptr;  // whose workers run the timers; null: this one's
-        std::uint32_t number = 0;           // of the dispatcher
-        std::uint32_t worker_count = 1;     // as many as will be given to add_worker
+            nullptr;                     // work too, which next() does not take; null: none
+        std::uint32_t number = 0;        // of the dispatcher
+        std::uint32_t worker_count = 1;  // as many as will be given to add_worker
         std::uint32_t cancel_streak_limit = 16;
         std::uint32_t timed_streak_limit = 64;
         std::uint32_t next_streak_limit = 16;
@@ -389,7 +388,6 @@ private:
     load_probe* load_;
     kernel_events* events_;
     const worker_task_queue* tasks_;
-    coordinator& timekeeper_;
     std::uint32_t number_;
     worker_lanes** workers_ = nullptr;
     std::uint32_t worker_capacity_;

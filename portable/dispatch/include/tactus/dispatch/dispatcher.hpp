@@ -46,8 +46,6 @@ public:
         tick_driver* driver = nullptr;  // of that one
         suspensions* waiting = nullptr;
         kernel_events* events = nullptr;
-        coordinator* timekeeper =
-            nullptr;  // of the dispatcher that runs the timers; null: this one
         std::uint32_t number = 0;
         std::uint64_t seed = 1;
         std::uint32_t cancel_streak_limit = 16;

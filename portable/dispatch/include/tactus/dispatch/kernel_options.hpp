@@ -14,7 +14,7 @@
 #include <tactus/dispatch/governor.hpp>
 #include <tactus/dispatch/middleware.hpp>
 #include <tactus/dispatch/suspension_records.hpp>
-#include <tactus/dispatch/timer_phase.hpp>
+#include <tactus/dispatch/timer_service.hpp>
 #include <tactus/dispatch/worker.hpp>
 #include <tactus/dispatch/worker_lanes.hpp>
 
@@ -39,9 +39,9 @@ struct kernel_options {
     std::uint32_t worker_count = 1;
     // One worker: other threads call drain_ready_cycle beside it. With several they may anyway.
     bool visited = false;
-    bool shared_queue = false;      // see dispatcher::options
-    const clock* time = nullptr;    // null: no deadlines, no `after`, a run is bounded by counts
-    timer_phase* timers = nullptr;  // kept by the workers, as suspensions are; needs `time`
+    bool shared_queue = false;        // see dispatcher::options
+    const clock* time = nullptr;      // null: no deadlines, no timers, a run is bounded by counts
+    timer_service* timers = nullptr;  // run by the workers; null: suspensions have no times
     tick_driver* driver = nullptr;  // is told of nearer deadlines (SC-36); null: workers keep time
     const driver_source* driven_by = nullptr;  // for dumps (TS-9)
     std::uint64_t seed = 1;                    // of the streams for stealing

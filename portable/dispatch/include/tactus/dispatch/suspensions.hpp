@@ -8,15 +8,21 @@
 // failing or stopping the actor. Records are reused: cycles leave no memory behind; how one is
 // found is in suspension_records.
 //
+// Times and limits wait through the timer service: one timer for each, never early, as exact as its
+// ticks. Who ends a suspension takes its record out, under the lock: so it ends once, and a timer
+// that comes too late finds nothing. Timers are made and cancelled outside of the lock, since that
+// may call others.
+//
 // Thread safety: any thread, under one lock; the actors are resumed outside of it.
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <optional>
 
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/suspension_records.hpp>
-#include <tactus/dispatch/timer_phase.hpp>
+#include <tactus/dispatch/timer_service.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/time/clock.hpp>
 
@@ -48,23 +54,26 @@ struct suspension_metrics {
     std::uint64_t total_ns = 0;
 };
 
-/// What came of asking for a suspension.
-enum class suspension_added : std::uint8_t {
-    refused,   // no memory, or a time without a clock: the actor is not to be suspended
-    kept,      //
-    earliest,  // kept, and its deadline is the earliest of all: whoever waits for another waits
-               // too long
+/// Why an actor cannot be suspended. Nothing is held back then.
+enum class suspend_error : std::uint8_t {
+    too_often,      // it is held back as often as can be counted
+    no_memory,      // for another record
+    no_scheduler,   // a time or a limit, and nothing to wait through
+    timer_refused,  // by the scheduler: full, under pressure, closed, or the time is too long
 };
+inline constexpr std::size_t suspend_error_count = 4;
+[[nodiscard]] const char* name_of(suspend_error why) noexcept;
+[[nodiscard]] const char* text_of(suspend_error why) noexcept;
 
-class suspensions final : public timer_phase {
+class suspensions final : private timer_listener {
 public:
     struct options {
         memory_source* memory = nullptr;
-        const clock* time = nullptr;  // null: no durations, and `after` is refused
+        const clock* time = nullptr;      // null: no durations
+        timer_service* timers = nullptr;  // null: no times; needs `time`, and outlives this
         resumer* to = nullptr;
-        timer_phase* beside = nullptr;  // other timers, kept with these; outlives this
-        std::uint32_t capacity = 8;     // where it starts; a power of two
-        bool notes_signals = false;     // somebody traces: see take_signal
+        std::uint32_t capacity = 8;  // where it starts; a power of two
+        bool notes_signals = false;  // somebody traces: see take_signal
     };
     explicit suspensions(const options& o) noexcept;
     /// What it takes when it is built.
@@ -74,9 +83,10 @@ public:
         return notes_signals ? p.plus(suspension_records::plan(notes_capacity)) : p;
     }
 
-    [[nodiscard]] suspension_added add(mailbox_index who, suspend_reason reason,
-                                       const resume_condition& until,
-                                       const suspend_limit& limit) noexcept;
+    /// The actor is held back already. A time that has come meanwhile ends it before this returns.
+    [[nodiscard]] std::expected<void, suspend_error> add(mailbox_index who, suspend_reason reason,
+                                                         const resume_condition& until,
+                                                         const suspend_limit& limit) noexcept;
     /// How many were resumed.
     std::size_t signal(std::uint64_t key) noexcept;
     /// A look: does anybody wait for room?
@@ -100,39 +110,40 @@ public:
     [[nodiscard]] std::uint32_t waiting_count() noexcept;
     [[nodiscard]] std::uint32_t record_count() noexcept;
 
-    [[nodiscard]] timer_phase* beside() const noexcept { return beside_; }
-
-    [[nodiscard]] instant next_deadline() noexcept override;
-    void run_due(instant now) noexcept override;
+    [[nodiscard]] timer_service* timers() const noexcept { return timers_; }
 
 private:
     // Where the notes start. Few wait at once: most are taken by the message that was held back.
     static constexpr std::uint32_t notes_capacity = 1;
 
-    void ended(std::uint32_t at) noexcept;
-    void remove(std::uint32_t at) noexcept;
+    void expired(mailbox_index whose, timer_handle which) noexcept override;
+    /// False: there is no memory.
+    [[nodiscard]] bool keep(const suspension_record& r, suspend_reason reason) noexcept;
+    /// Both give the timer, which is to be cancelled when the lock was let go of.
+    timer_handle ended(std::uint32_t at) noexcept;
+    timer_handle remove(std::uint32_t at) noexcept;
+    void cancel(timer_handle which) noexcept {
+        if (which.generation() != 0)
+            (void)timers_->cancel(which);
+    }
     void let_go_by(mailbox_index who, std::optional<std::uint64_t> key) noexcept;
     std::size_t resume_all(resume_condition::kind on, std::uint64_t key) noexcept;
 
     const clock* time_;
+    timer_service* timers_;
     resumer& to_;
-    timer_phase* beside_;
 
     port::mutex mutex_;
     // Under the lock.
     suspension_records records_;
-    // Who was let go by a signal and has not been asked for it: found by actor, in no ring and no
-    // heap, since its records wait for nothing. The lock orders it: whoever sees that it was let go
-    // enters after the note was made.
+    // Who was let go by a signal and has not been asked for it: found by actor, in no ring, since
+    // its records wait for nothing. The lock orders it: whoever sees that it was let go enters
+    // after the note was made.
     std::optional<suspension_records> signalled_;
     suspension_metrics metrics_;
 
-    // How many have a deadline; written under the lock, looked at without it. "timed": a deadline
-    //    is added, then sleepers are looked for; a worker goes to sleep, then looks for deadlines.
-    //    Either sees the other (see idle_workers).
-    static constexpr port::edge timed{"suspensions-timed"};
-    port::atomic<std::uint32_t> timed_count_{0};
-    // How many wait for room; as above. Ordered by the gate (see mailbox_gate::has_room).
+    // How many wait for room; written under the lock, looked at without it. Ordered by the gate
+    // (see mailbox_gate::has_room).
     port::atomic<std::uint32_t> room_count_{0};
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Timer service: through which the runtime itself waits (TM-1, TM-2): timers of actors, receive
-// timeouts, questions, delays. What a timer means its owner knows; the service says that one is
-// due, by a message to an actor's mailbox or by waking what waits.
+// timeouts, questions, delays, suspensions. What a timer means its owner knows; the service says
+// that one is due, by a message to an actor's mailbox, by waking what waits, or by telling who
+// keeps an account of many.
 //
 // Thread safety: any thread; run_due by workers. A timer may be armed or cancelled by whoever is
 // told of one, at once.
@@ -27,11 +28,23 @@ struct timer_due {
     timer_handle which;
 };
 
-/// Whom a timer is for: an actor, which gets timer_due, or something that is woken. Stays where it
-/// is until the timer has fired, or cancel() has returned.
+/// Who is told of timers of many actors. It is there for as long as the service runs: cancel() does
+/// not wait for it, and it is not told of what is left when the service is closed.
+class timer_listener {
+public:
+    /// Whose timer was due, and which. On whatever thread runs what is due; must not block.
+    virtual void expired(mailbox_index whose, timer_handle which) noexcept = 0;
+
+protected:
+    ~timer_listener() = default;
+};
+
+/// Whom a timer is for: an actor, which gets timer_due, or something that is woken or told instead.
+/// What is woken stays where it is until the timer has fired, or cancel() has returned.
 struct timer_target {
     mailbox_index who = {};
-    waker* wake = nullptr;  // must not block
+    waker* wake = nullptr;               // must not block
+    timer_listener* listener = nullptr;  // is told that the timer of `who` was due
     // It continues a timer that was there: backpressure does not refuse it, since it discards none.
     bool goes_on = false;
 };
@@ -47,7 +60,7 @@ public:
     [[nodiscard]] virtual std::optional<timer_handle> arm(timer_target& to,
                                                           duration delay) noexcept = 0;
     /// False: it has fired: the message is on its way or was handled, the waker was called. By who
-    /// is being woken itself: is being called.
+    /// is being woken itself: is being called. A listener may be told of it later.
     virtual bool cancel(timer_handle which) noexcept = 0;
     /// False: it has fired, or was cancelled.
     [[nodiscard]] virtual bool pending(timer_handle which) noexcept = 0;

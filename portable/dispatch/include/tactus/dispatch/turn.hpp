@@ -76,9 +76,12 @@ public:
 
     /// The actor ends when this message is handled; what it still has goes to dead letters.
     void stop() noexcept;
-    /// Holds back user messages after this one (CO-6). False when that cannot be: see suspensions.
-    bool suspend(suspend_reason reason, const resume_condition& until,
-                 const suspend_limit& limit = {}) noexcept;
+    /// Holds back user messages after this one (CO-6), or says why that cannot be.
+    [[nodiscard]] std::expected<void, suspend_error> suspend(
+        suspend_reason reason, const resume_condition& until,
+        const suspend_limit& limit = {}) noexcept;
+    /// CO-6: it is restarted: what it has asked for with suspend() ends.
+    void end_suspensions() noexcept;
 
 private:
     friend class invoker;

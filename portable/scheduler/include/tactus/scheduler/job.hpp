@@ -119,7 +119,7 @@ inline constexpr cargo_type function_cargo{
 enum class job_kind : std::uint8_t {
     message,   // to an actor, in an envelope
     function,  // runs on a dispatcher
-    note,      // the runtime's: tells an actor that a timer of its own is due
+    note,      // the runtime's: tells an actor, or a listener, that a timer of its own is due
     wake,      // the runtime's: calls a waker
     flight,    // no job: a copy of a periodic job's message, on its way
 };
