@@ -8,6 +8,7 @@
 // told of one, at once.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include <tactus/dispatch/events.hpp>
@@ -25,6 +26,8 @@ class scheduler;
 /// What an actor is told. Which of its timers the handle says; it may have been cancelled since.
 struct timer_due {
     timer_handle which;
+    std::uint32_t missed = 0;  // runs it was late for, and counted (SC-20)
+    bool is_over = false;      // the last: it was ended (SC-22)
 };
 
 /// Whom a timer is for: an actor, which gets timer_due, or something that is woken. Stays where it
