@@ -11,6 +11,8 @@
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/effect_recorder.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <new>
 
 namespace tactus::inline v0 {
@@ -18,6 +20,47 @@ namespace {
 
 /// A single timer whose message was lost is tried again after so long, or its own delay.
 constexpr duration retry_after = duration::from_ms(10);
+
+/// What an actor fails with when it cannot have a timer it needs, by why not.
+failure refusal(const scheduler_error& why) noexcept {
+    switch (why.code) {
+    case scheduler_errc::invalid_delay:
+        return failure("the scheduler refuses a timer: invalid_delay");
+    case scheduler_errc::quota_exceeded:
+        return failure("the scheduler refuses a timer: quota_exceeded");
+    case scheduler_errc::capacity_exceeded:
+        return failure("the scheduler refuses a timer: capacity_exceeded");
+    case scheduler_errc::backpressured:
+        return failure("the scheduler refuses a timer: backpressured");
+    default:
+        return failure("the scheduler refuses a timer: closed");
+    }
+}
+
+constexpr scheduler_error no_timers{.code = scheduler_errc::closed};
+
+/// How a timer is asked for; `policy` is that of its actor.
+job_request request_for(const actor_timer& timer, duration first,
+                        const timer_policy& policy) noexcept {
+    fixed_rate_options rate = policy.fixed_rate;
+    rate.priority = timer_priority::high;
+    switch (timer.mode) {
+    case timer_mode::fixed_rate:
+        return job_request::at_fixed_rate(first, timer.interval, rate).send(timer.target.who, {});
+    case timer_mode::fixed_delay:
+        return job_request::with_fixed_delay(first, timer.interval,
+                                             {.priority = timer_priority::high})
+            .send(timer.target.who, {});
+    default:
+        return job_request::once(first, timer_priority::high).send(timer.target.who, {});
+    }
+}
+
+job_mode job_mode_of(timer_mode mode) noexcept {
+    return mode == timer_mode::fixed_rate    ? job_mode::fixed_rate
+           : mode == timer_mode::fixed_delay ? job_mode::fixed_delay
+                                             : job_mode::one_shot;
+}
 
 struct lost_due final : system_message {
     memory_source& memory;
@@ -37,12 +80,30 @@ struct lost_due final : system_message {
 
 }  // namespace
 
+timer_policy actor_world::policy_of(turn& t) const noexcept {
+    return timers_->policy_of(
+        {.dispatcher = static_cast<std::uint16_t>(t.place().dispatcher_number()),
+         .guardian = guardian_of(t)});
+}
+
+scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration first) noexcept {
+    if (timers_ == nullptr)
+        return std::unexpected(no_timers);
+    // A period of nothing is one of a tick.
+    if (timer.interval <= duration::zero())
+        timer.interval = timers_->resolution();
+    job_request r = request_for(timer, first, policy_of(t));
+    r.goes_on = timer.target.goes_on;
+    timer.each = r.each;
+    return timers_->arm(r);
+}
+
 bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexcept {
     const bool overriding = drop_timer(t, timer.key);
     cell_extras* x = extras_of(cell::of(t.place()));
     timer.target.who = t.self();
-    const auto handle = x != nullptr && timers_ != nullptr ? timers_->arm(timer.target, first)
-                                                           : std::optional<timer_handle>{};
+    const scheduler::armed handle =
+        x != nullptr ? arm_timer(t, timer, first) : std::unexpected(no_timers);
     if (!handle) {
         timer.release(memory_);
         return false;
@@ -138,6 +199,10 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
         timer = timer->next;
     if (timer == nullptr)
         return handled::ok();  // replaced, cancelled, or of an earlier instance
+    if (due.is_over) {         // SC-22
+        forget_timer(*x, *timer);
+        return handled::ok();
+    }
     const mailbox_index me = s.index();
     const bool last = timer->mode == timer_mode::single;
     envelope* inner = timer->wrap(*kernel_, me, last);
@@ -146,13 +211,22 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
         return handled::ok();
     }
     const timer_key key = timer->key;
+    const std::uint32_t missed = fold_missed(*timer, due.missed);
+    const execution_batch batch{.runs = missed + 1,
+                                .missed_runs = missed,
+                                .mode = job_mode_of(timer->mode),
+                                .job = job_of(due.which)};
     if (last) {
         // PK-TIM-4: over before its message is handled.
         forget_timer(*x, *timer);
     } else if (timer->mode == timer_mode::fixed_rate) {
         rearm(t, *x, *timer);
     }
+    envelope_guard::scope during;
+    timers_->show_batch(batch, during);  // BT-1
+    const envelope_guard::scope* const outer = t.set_guarded(&during);
     const handled result = receive_inner(t, s, *inner, me);
+    t.set_guarded(outer);
     // Fixed delay: counted from here, unless it was cancelled or replaced meanwhile.
     for (actor_timer* same = s.c.extras()->timers; same != nullptr; same = same->next) {
         if (same->key == key && same->handle == due.which) {
@@ -163,23 +237,43 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     return result;
 }
 
+// SC-20: runs whose time has passed while the message was on its way. Those that the scheduler was
+// late for are among them, and its backlog; waiting in a mailbox is none.
+std::uint32_t actor_world::fold_missed(actor_timer& timer, std::uint32_t counted) noexcept {
+    if (timer.mode != timer_mode::fixed_rate || timer.each)
+        return 0;
+    const std::int64_t late = (kernel_->time()->now() - timer.due).ns();
+    if (late < timer.interval.ns())
+        return 0;
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    const std::int64_t missed = std::min(late / timer.interval.ns(), most);
+    timer.due = timer.due + timer.interval * missed;
+    const auto folded = static_cast<std::uint32_t>(missed);
+    if (folded > counted)
+        timers_->count_missed(folded - counted);
+    return folded;
+}
+
 void actor_world::rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept {
-    duration rest = timer.interval;
-    if (timer.mode == timer_mode::fixed_rate) {
+    const instant now = kernel_->time()->now();
+    if (timer.mode == timer_mode::fixed_rate)
         timer.due = timer.due + timer.interval;
-        rest = timer.due - kernel_->time()->now();
-    } else if (timer.mode == timer_mode::single && rest > retry_after) {
-        rest = retry_after;
-    }
+    else if (timer.mode == timer_mode::single && timer.interval > retry_after)
+        timer.due = now + retry_after;
+    else
+        timer.due = now + timer.interval;
     timer.target.goes_on = true;
-    const auto next = timers_->arm(timer.target, rest > duration::zero() ? rest : duration::zero());
+    scheduler::armed next = timers_->rearm(timer.handle, timer.due);
+    // A single one has ended; so has one that a test has fired by hand.
+    if (!next)
+        next = arm_timer(t, timer, timer.due - now);
     if (next) {
         timer.handle = *next;
         return;
     }
     // Its supervisor decides: without it the actor would wait for ever.
     forget_timer(x, timer);
-    fail(t, failure("no room to arm a timer again: the scheduler refuses"));
+    fail(t, refusal(next.error()));
 }
 
 void actor_world::due_was_lost(mailbox_index whose, std::optional<timer_handle> which,
@@ -215,13 +309,23 @@ void actor_world::rearm_lost(turn& t, const self& s, const system_message& m) no
 // ---- receive timeout
 
 void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept {
-    idle.target.who = t.self();
-    idle.timer =
-        timers_ != nullptr ? timers_->arm(idle.target, after) : std::optional<timer_handle>{};
-    if (idle.timer)
-        idle.target.goes_on = true;  // from now on
-    else
-        fail(t, failure("no room for a receive timeout: the scheduler refuses"));
+    scheduler::armed made = std::unexpected(no_timers);
+    if (timers_ != nullptr && idle.timer)
+        made = timers_->rearm(*idle.timer, kernel_->time()->now() + after);
+    if (timers_ != nullptr && !made) {
+        job_request r =
+            job_request::with_fixed_delay(after, after, {.priority = timer_priority::high})
+                .send(t.self(), {});
+        r.goes_on = idle.goes_on;
+        made = timers_->arm(r);
+    }
+    idle.timer.reset();
+    if (!made) {
+        fail(t, refusal(made.error()));
+        return;
+    }
+    idle.timer = *made;
+    idle.goes_on = true;  // from now on
 }
 
 void actor_world::set_receive_timeout(turn& t, duration after) noexcept {

@@ -12,6 +12,16 @@ namespace tactus::inline v0 {
 
 using detail::job;
 using detail::job_kind;
+namespace {
+
+scheduler_warning dropped_warning(job_id which, timer_priority priority) noexcept {
+    return {.kind = scheduler_warning_kind::dropped_low_priority,
+            .job = which,
+            .value = static_cast<std::int64_t>(priority)};
+}
+
+}  // namespace
+
 bool scheduler::changed(job& j, job_state from, job_state to, job_end why) noexcept {
     job_word seen(j.word.load(std::memory_order_relaxed));
     while (seen.state() == from) {
@@ -27,18 +37,20 @@ bool scheduler::changed(job& j, job_state from, job_state to, job_end why) noexc
 // ---- the lock's holder
 
 bool scheduler::insert(job& j) noexcept {
-    give_back_overflow(j);
+    if (j.has_overflow) [[unlikely]]
+        take_reserved(j);
     const auto made = wheel_.insert(j.registered_at, j.due - j.registered_at, store_.index_of(j));
     if (!made) [[unlikely]]
         return false;
     j.timer = *made;
     if (j.due < kept_) [[unlikely]]
         note_nearer(j.due);
-    if (j.sequence == 0) {
+    if (j.sequence == 0 || j.comes_back) {
+        if (j.is_periodic() && j.sequence == 0)
+            ++periodic_;
+        j.comes_back = false;
         j.sequence = ++sequence_;
         ++counts_.registered;
-        if (j.is_periodic())
-            ++periodic_;
         note(diagnostic_kind::schedule, j, scale_.floor(j.registered_at));
     }
     if (!j.is_active) {
@@ -76,6 +88,18 @@ void scheduler::deactivate(job& j) noexcept {
     }
 }
 
+void scheduler::lose(job& j, tick at) noexcept {
+    ++counts_.dropped;
+    j.is_counted = true;
+    // Who is doomed is told of then: there may be several.
+    if (j.carries == nullptr || j.is_shared()) {
+        lost_ = id_of(j);
+        lost_priority_ = j.priority;
+        has_lost_ = true;
+    }
+    note(diagnostic_kind::drop, j, at, static_cast<std::int64_t>(j.priority));
+}
+
 void scheduler::doom(job& j) noexcept {
     j.next.write(doomed_);
     doomed_ = &j;
@@ -93,12 +117,7 @@ void scheduler::apply(job& j) noexcept {
         } else if (!is_in &&
                    changed(j, job_state::pending, job_state::cancelled, job_end::dropped)) {
             // No memory for it, or, of one that comes again, no place so far away.
-            ++counts_.dropped;
-            j.is_counted = true;
-            lost_ = id_of(j);
-            lost_priority_ = j.priority;
-            has_lost_ = true;
-            note(diagnostic_kind::drop, j, now_if_watched(), static_cast<std::int64_t>(j.priority));
+            lose(j, now_if_watched());
         }
         word = job_word(j.word.load(std::memory_order_relaxed));
     }
@@ -145,7 +164,7 @@ void scheduler::note_watched(diagnostic_kind kind, const job* j, tick at,
     if (j != nullptr) {
         d.mode = j->mode;
         d.executor = j->executor;
-        d.job = id_of(*j);
+        d.job = id_of(j->kind == job_kind::flight ? *j->flight : *j);
         d.scheduled_at = scale_.floor(j->registered_at);
         d.deadline = scale_.ceil(j->due);
     }
@@ -174,9 +193,7 @@ tick scheduler::leave(bool wants_next) noexcept {
         }
         lossy = lossy || std::exchange(is_lossy_, false);
         if (std::exchange(has_lost_, false)) [[unlikely]]
-            lost = scheduler_warning{.kind = scheduler_warning_kind::dropped_low_priority,
-                                     .job = lost_,
-                                     .value = static_cast<std::int64_t>(lost_priority_)};
+            lost = dropped_warning(lost_, lost_priority_);
         if (job* const more = std::exchange(doomed_, nullptr)) [[unlikely]] {
             job* last = more;
             while (last->next.read() != nullptr)
@@ -213,6 +230,12 @@ tick scheduler::leave(bool wants_next) noexcept {
     }
     while (oldest != nullptr) {
         job* const j = std::exchange(oldest, oldest->next.read());
+        const job_word word(j->word.load(std::memory_order_relaxed));
+        if (word.end() == job_end::dropped && !j->is_shared() && listener_ != nullptr) {
+            scheduler_warning gone = dropped_warning(id_of(*j), j->priority);
+            gone.at = time_.now();
+            listener_->warned(gone);
+        }
         drop_cargo(*j);
         submit(*j);
     }
@@ -271,6 +294,8 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
         if (!j.is_shared())
             drop_cargo(j);
         submit(j);
+    } else if (seen.state() == job_state::executing && seen.is(job_word::owned)) {
+        submit(j);  // this is its owner; who fires it may still hold it
     }
     return true;
 }

@@ -12,30 +12,32 @@ using detail::job;
 using detail::job_kind;
 namespace {
 
-/// Merges two lists that are in the order of registration.
-job* merged(job* a, job* b) noexcept {
-    job* first = nullptr;
-    job* last = nullptr;
-    while (a != nullptr || b != nullptr) {
-        job*& from = b == nullptr || (a != nullptr && a->sequence < b->sequence) ? a : b;
-        job* const j = from;
-        from = j->next.read();
-        if (last == nullptr)
-            first = j;
-        else
-            last->next.write(j);
-        last = j;
-    }
-    if (last != nullptr)
-        last->next.write(nullptr);
-    return first;
+/// Which of two lists begins with the job that was registered first.
+job*& older(job*& a, job*& b) noexcept {
+    return b == nullptr || (a != nullptr && a->sequence < b->sequence) ? a : b;
 }
 
-/// Lists of 1, 2, 4, ... jobs, merged as digits carry.
+/// How jobs are linked that are nobody else's.
+struct by_next {
+    static job* after(const job& j) noexcept { return j.next.read(); }
+    static void link(job& j, job* to) noexcept { j.next.write(to); }
+};
+/// The same of periodic jobs that somebody may have in a list of what is due.
+struct by_metadata {
+    static job* after(const job& j) noexcept {
+        return reinterpret_cast<job*>(static_cast<std::uintptr_t>(j.metadata));
+    }
+    static void link(job& j, job* to) noexcept {
+        j.metadata = reinterpret_cast<std::uintptr_t>(to);
+    }
+};
+
+/// Sorts jobs in the order of registration: lists of 1, 2, 4, ... of them, merged as digits carry.
+template <class Link>
 class sorter {
 public:
     void add(job& j) noexcept {
-        j.next.write(nullptr);
+        Link::link(j, nullptr);
         job* list = &j;
         unsigned digit = 0;
         for (; runs_[digit] != nullptr; ++digit)
@@ -50,6 +52,23 @@ public:
     }
 
 private:
+    [[nodiscard]] static job* merged(job* a, job* b) noexcept {
+        job* first = nullptr;
+        job* last = nullptr;
+        while (a != nullptr || b != nullptr) {
+            job*& from = older(a, b);
+            job* const j = std::exchange(from, Link::after(*from));
+            if (last == nullptr)
+                first = j;
+            else
+                Link::link(*last, j);
+            last = j;
+        }
+        if (last != nullptr)
+            Link::link(*last, nullptr);
+        return first;
+    }
+
     job* runs_[33] = {};
 };
 
@@ -61,7 +80,8 @@ bool scheduler::close() noexcept {
     const bool is_first = !is_closed_;
     is_closed_ = true;
     closed_.store(1, std::memory_order_relaxed);
-    sorter left;
+    sorter<by_next> left;
+    sorter<by_metadata> under_way;
     for (std::uint32_t i = 0; is_first && i < store_.made_count(); ++i) {
         job& j = store_.at(i);
         const job_word word(j.word.load(std::memory_order_relaxed));
@@ -73,15 +93,24 @@ bool scheduler::close() noexcept {
             left.add(j);
         else if (word.is(job_word::periodic) &&
                  changed(j, job_state::executing, job_state::cancelled, job_end::closed))
-            deactivate(j);  // who runs it finds that it is not to go on
+            under_way.add(j);
     }
     job* newest_wait = nullptr;
-    for (job* oldest = left.all(); oldest != nullptr;) {
-        job& j = *std::exchange(oldest, oldest->next.read());
-        (void)wheel_.cancel(j.timer);
+    job* oldest_left = left.all();
+    job* oldest_under_way = under_way.all();
+    while (oldest_left != nullptr || oldest_under_way != nullptr) {
+        job*& oldest = older(oldest_left, oldest_under_way);
+        const bool is_under_way = &oldest == &oldest_under_way;
+        job& j = *oldest;
+        oldest = is_under_way ? by_metadata::after(j) : by_next::after(j);
         j.is_counted = true;
         ++counts_.cancelled;
         note(diagnostic_kind::cancel, j, now_if_watched());
+        if (is_under_way) {
+            deactivate(j);  // who runs it finds that it is not to go on
+            continue;
+        }
+        (void)wheel_.cancel(j.timer);
         if (j.kind != job_kind::wake || j.carries != nullptr) {
             end_scheduled(j);
             continue;

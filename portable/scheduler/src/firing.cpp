@@ -105,6 +105,7 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
                          services_->has(scheduler_services::gauging) && services_->engaged(at);
     job* first = nullptr;
     job* last = nullptr;
+    const job* delivered = nullptr;
     owed_warnings owed;
     lock_.enter();
     lock_.do_left([this](job& j) { apply(j); });
@@ -116,7 +117,9 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     // SC-33. Time that is set by hand jumps, which is nobody's fault.
     if (is_first && next <= at && services_ != nullptr && clock_kind_ != clock_kind::deterministic)
         note_drift(scale_.begin_of(next), now, owed);
-    // SC-32: so many ticks at once, counted from what is due: over an empty stretch it jumps.
+    // SC-32: so many ticks at once, counted from what is due: over an empty stretch it jumps. Who
+    // is as late as a whole chunk is beyond a shorter window, so under pressure since just now:
+    // with the defaults all chunks are halves. The whole ones are of those whose window is longer.
     const tick chunk = pressure_.chunk_ticks();
     more_due_ = late >= chunk;
     const instant until = more_due_ ? scale_.begin_of(next + chunk - 1) : now;
@@ -125,6 +128,8 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
         job& j = store_.at(static_cast<std::uint32_t>(t.payload));
         if (!came_due(j, now))
             return;
+        if (!j.is_over())
+            delivered = &j;
         j.next.write(nullptr);
         if (last == nullptr)
             first = &j;
@@ -132,8 +137,8 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
             last->next.write(&j);
         last = &j;
     });
-    if (last != nullptr)
-        last_.note(batch_of(*last, last->missed_runs()));
+    if (delivered != nullptr)
+        last_.note(batch_of(*delivered, delivered->each_alone() ? 0 : delivered->missed_runs()));
     let_go();
     if (!owed.empty()) [[unlikely]]
         tell(owed);
@@ -158,7 +163,8 @@ bool scheduler::came_due(job& j, instant now) noexcept {
     }
     j.fired_at = at;
     j.missed = 0;
-    if (j.mode == job_mode::fixed_rate) {
+    // The runtime's own is armed again for each run that is not folded.
+    if (j.mode == job_mode::fixed_rate && (j.kind != job_kind::note || !j.each)) {
         // A deadline within this tick counts as reached when it was registered late.
         const std::int64_t late = (scale_.begin_of(at) - j.due).ns();
         constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -169,6 +175,9 @@ bool scheduler::came_due(job& j, instant now) noexcept {
     if (j.kind == job_kind::message) {
         j.goes_alone = cells_are_scarce();
         j.flight = j.goes_alone ? nullptr : store_.take();
+    } else if (j.kind == job_kind::note) {
+        // Its owner may end it before it was told.
+        (void)j.holders.fetch_add(1, std::memory_order_relaxed);
     }
     return true;
 }
@@ -181,7 +190,7 @@ bool scheduler::cells_are_scarce() noexcept {
 }
 
 void scheduler::note_fire(const job& j, tick at) noexcept {
-    if (!j.each && j.missed > j.backlog_limit)
+    if (j.is_over())
         return;  // it is ended instead (SC-22)
     const std::uint32_t times = j.each ? j.missed + 1 : 1;
     for (std::uint32_t i = 0; i < times; ++i)
@@ -195,10 +204,15 @@ void scheduler::fire(job& j) noexcept {
         break;
     case job_kind::note: {
         const job_word word(j.word.load(std::memory_order_relaxed));
-        const timer_due due{timer_handle(store_.index_of(j), word.generation())};
+        timer_due due{timer_handle(store_.index_of(j), word.generation())};
         const mailbox_index to = j.to;
         auto* const listener = static_cast<timer_listener*>(j.cargo);
-        finish(j, job_state::completed);
+        if (j.is_periodic()) {
+            due.missed = j.missed;
+            due.is_over = !pass_to_owner(j);
+        } else {
+            finish(j, job_state::completed);
+        }
         if (listener != nullptr) {
             listener->expired(to, due.which);
             break;
@@ -219,6 +233,17 @@ void scheduler::fire(job& j) noexcept {
     case job_kind::flight:
         break;
     }
+}
+
+// TM-1: from here on it is its actor's, who arms it again or cancels it.
+bool scheduler::pass_to_owner(job& j) noexcept {
+    const bool is_over =
+        !keeps_up(j, j.missed) && changed(j, job_state::executing, job_state::cancelled,
+                                          job_end::backlog_exceeded);  // SC-22
+    if (is_over)
+        submit(j);
+    release_hold(j);
+    return !is_over;
 }
 
 void scheduler::fire_wake(job& j, job_end why) noexcept {
@@ -246,18 +271,17 @@ void scheduler::release_hold(job& j) noexcept {
 }
 
 // SC-20 … SC-22.
-bool scheduler::keeps_up(job& j) noexcept {
-    if (j.each || j.missed == 0)
+bool scheduler::keeps_up(job& j, std::uint32_t missed, std::uint32_t told) noexcept {
+    if (j.each || missed == told)
         return true;
-    missed_.fetch_add(j.missed, std::memory_order_relaxed);
-    if (j.missed > j.backlog_limit) {
-        warn(scheduler_warning_kind::backlog_exceeded, batch_of(j, j.missed), j.missed,
+    missed_.fetch_add(missed - told, std::memory_order_relaxed);
+    if (missed > j.backlog_limit) {
+        warn(scheduler_warning_kind::backlog_exceeded, batch_of(j, missed), missed,
              j.backlog_limit);
         return false;
     }
-    if (j.missed > j.burst_threshold)
-        warn(scheduler_warning_kind::burst_fire, batch_of(j, j.missed), j.missed,
-             j.burst_threshold);
+    if (missed > j.burst_threshold && told <= j.burst_threshold)
+        warn(scheduler_warning_kind::burst_fire, batch_of(j, missed), missed, j.burst_threshold);
     return true;
 }
 
@@ -280,7 +304,7 @@ void scheduler::fire_message(job& j) noexcept {
 
 void scheduler::fire_copies(job& j) noexcept {
     job* flight = std::exchange(j.flight, nullptr);
-    const bool is_over = !keeps_up(j);
+    const bool is_over = !keeps_up(j, j.missed);
     if (is_over || !is_alive(j.to)) {
         if (flight != nullptr) {
             flight->holders.store(0, std::memory_order_relaxed);
@@ -349,6 +373,10 @@ bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
     f.mode = j.mode;
     f.flight = &j;
     f.missed = missed;
+    f.registered_at = j.registered_at;
+    f.due = j.due;
+    f.executor = j.executor;
+    f.priority = j.priority;
     f.is_active = false;
     f.is_counted = true;
     f.was_handled = false;
@@ -382,9 +410,22 @@ bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
     return true;
 }
 
+// BT-2: withdrawn, or lost on its way.
+void scheduler::note_lost(const job& j) noexcept {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    if (services_ == nullptr || !services_->has(scheduler_services::watching))
+        return;
+    lock_.enter();
+    note_watched(diagnostic_kind::drop, &j, scale_.floor(time_.now()),
+                 static_cast<std::int64_t>(j.priority));
+    let_go();
+}
+
 // The envelope has destroyed the message, and gives its block back.
 void scheduler::release(void* block, std::size_t, std::size_t) noexcept {
     auto& j = static_cast<job&>(envelope::guard_before(block));
+    if (!j.was_handled) [[unlikely]]
+        note_lost(j);
     free_room(j);
     if (j.kind == job_kind::flight)
         flight_ended(j);
@@ -402,15 +443,17 @@ void scheduler::flight_ended(job& flight) noexcept {
 }
 
 void scheduler::rearm_or_end(job& j, duration delay) noexcept {
-    const instant now = time_.now();
-    if (j.mode == job_mode::fixed_rate)
-        j.due = j.due + j.period * (std::int64_t{j.missed} + 1);
-    else
-        j.due = now + delay;
-    j.registered_at = now < j.due ? now : j.due;
-    // CN-6
-    if (!changed(j, job_state::executing, job_state::pending) && !j.is_shared())
+    // CN-6. Its times are those of the run that was, for who ends it, until it is not to be ended.
+    if (changed(j, job_state::executing, job_state::pending)) {
+        const instant now = time_.now();
+        if (j.mode == job_mode::fixed_rate)
+            j.due = j.due + j.period * (std::int64_t{j.missed} + 1);
+        else
+            j.due = now + delay;
+        j.registered_at = now < j.due ? now : j.due;
+    } else if (!j.is_shared()) {
         drop_cargo(j);
+    }
     submit(j);
 }
 
@@ -426,7 +469,10 @@ job_task& task_of(job& j) noexcept {
 }  // namespace
 
 void scheduler::fire_function(job& j) noexcept {
-    if (j.is_periodic() && !keeps_up(j)) {
+    // While a run waits or goes on, what is missed is judged by who comes to the next one: runs
+    // may be folded until then.
+    const bool is_idle = j.owed.load(job::owing.acquire()) == 0;
+    if (is_idle && j.is_periodic() && !keeps_up(j, j.missed)) {
         finish(j, job_state::cancelled, job_end::backlog_exceeded);
         return;
     }
@@ -434,6 +480,7 @@ void scheduler::fire_function(job& j) noexcept {
     // What was owed before is done by who runs it.
     const std::uint32_t before = j.owed.fetch_add(j.missed + 1, job::owing.acquire());
     if (before == 0) {
+        j.missed_told = is_idle ? j.missed_runs() : 0;
         if (!is_passed_on)
             (void)j.holders.fetch_add(1, std::memory_order_relaxed);
         dispatcher* const on = kernel_->dispatcher_at(j.executor);
@@ -462,7 +509,14 @@ void job_task::dropped() noexcept {
 
 void scheduler::run_function(job& j) noexcept {
     std::uint32_t runs = j.owed.load(std::memory_order_relaxed);
+    std::uint32_t told = j.missed_told;
     for (;;) {
+        const job_word before(j.word.load(std::memory_order_relaxed));
+        // SC-22: when it is over, none of them is run.
+        if (before.state() != job_state::cancelled && !j.failed && !keeps_up(j, runs - 1, told))
+            (void)stop(store_.index_of(j), before.generation(), job_state::cancelled,
+                       job_end::backlog_exceeded);
+        told = 0;
         for (std::uint32_t left = runs; left != 0;) {
             const std::uint32_t now = j.each ? 1 : left;
             left -= now;
@@ -513,10 +567,8 @@ execution_batch scheduler::batch_of(const job& j, std::uint32_t missed) const no
 bool job::begin(scope& during) noexcept {
     job& of = kind == job_kind::flight ? *flight : *this;
     // CN-4
-    if (job_word(of.word.load(std::memory_order_relaxed)).state() == job_state::cancelled) {
-        home->dropped_.fetch_add(1, std::memory_order_relaxed);
+    if (job_word(of.word.load(std::memory_order_relaxed)).state() == job_state::cancelled)
         return false;
-    }
     was_handled = true;
     home->show_batch(home->batch_of(of, missed_runs()), during);
     return true;

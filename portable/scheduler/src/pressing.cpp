@@ -157,7 +157,9 @@ std::optional<scheduler_error> scheduler::admit_far(const job_request& r,
     const auto used = [this] {
         return static_cast<std::uint32_t>(wheel_.overflow_size()) + overflow_reserved_;
     };
-    if (used() >= overflow_limit_ && !make_way(r.priority, owed)) {
+    // BP-7: who is to give way does so when the newcomer is in: what it carries may not be made.
+    const std::uint32_t before = used();
+    if (before >= overflow_limit_ && !can_make_way(r.priority, before - overflow_limit_ + 1)) {
         const scheduler_error why{.code = scheduler_errc::capacity_exceeded,
                                   .field = "overflow",
                                   .value = used(),
@@ -166,17 +168,37 @@ std::optional<scheduler_error> scheduler::admit_far(const job_request& r,
         return why;
     }
     ++overflow_reserved_;
-    const bool is_filling = std::uint64_t{used()} * 4 >= std::uint64_t{overflow_limit_} * 3;
-    if (is_filling && !is_filling_)
+    // Whenever it rises to three quarters.
+    const auto is_filling = [this](std::uint32_t n) {
+        return std::uint64_t{n} * 4 >= std::uint64_t{overflow_limit_} * 3;
+    };
+    if (is_filling(before + 1) && !is_filling(before))
         owed.add({.kind = scheduler_warning_kind::overflow_near_capacity,
-                  .value = used(),
+                  .value = before + 1,
                   .limit = overflow_limit_});
-    is_filling_ = is_filling;
     return std::nullopt;
 }
 
-// The least important, and of these the newest, if it is less important than who comes.
-bool scheduler::make_way(timer_priority for_whom, owed_warnings& owed) noexcept {
+// Are there so many that are less important? One for each who comes; the others are on their way.
+bool scheduler::can_make_way(timer_priority for_whom, std::uint32_t count) noexcept {
+    std::uint32_t found = 0;
+    wheel_.for_each_in_overflow([&](std::uint64_t payload) {
+        if (store_.at(static_cast<std::uint32_t>(payload)).priority > for_whom)
+            ++found;
+    });
+    return found >= count;
+}
+
+void scheduler::take_reserved(job& j) noexcept {
+    give_back_overflow(j);
+    // Time has passed since it was admitted, and others have gone.
+    if (wheel_.overflow_size() >= overflow_limit_ &&
+        wheel_.would_overflow(j.registered_at, j.due - j.registered_at))
+        make_way();
+}
+
+// The least important, and of these the newest.
+void scheduler::make_way() noexcept {
     job* least = nullptr;
     wheel_.for_each_in_overflow([&](std::uint64_t payload) {
         job& j = store_.at(static_cast<std::uint32_t>(payload));
@@ -185,22 +207,16 @@ bool scheduler::make_way(timer_priority for_whom, owed_warnings& owed) noexcept 
         if (is_less)
             least = &j;
     });
-    if (least == nullptr || least->priority <= for_whom)
-        return false;
+    if (least == nullptr)
+        return;
     job& j = *least;
     // Cancelled meanwhile: who did so waits for the lock, and its place is as good as free.
     const bool is_ours = changed(j, job_state::scheduled, job_state::cancelled, job_end::dropped);
     (void)wheel_.cancel(j.timer);
     if (!is_ours)
-        return true;
-    owed.add({.kind = scheduler_warning_kind::dropped_low_priority,
-              .job = id_of(j),
-              .value = static_cast<std::int64_t>(j.priority)});
-    ++counts_.dropped;
-    j.is_counted = true;
-    note(diagnostic_kind::drop, j, observed_at_, static_cast<std::int64_t>(j.priority));
+        return;
+    lose(j, observed_at_);
     end_scheduled(j);
-    return true;
 }
 
 void scheduler::owe_capacity(const scheduler_error& why, owed_warnings& owed) noexcept {

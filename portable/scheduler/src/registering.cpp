@@ -3,7 +3,10 @@
 // Registering: arguments, room, and the way into the wheel (SC-1 … SC-6).
 #include <tactus/scheduler/scheduler.hpp>
 
+#include <tactus/dispatch/turn.hpp>
+
 #include <cstring>
+#include <limits>
 
 namespace tactus::inline v0 {
 
@@ -131,6 +134,19 @@ std::optional<scheduler_error> scheduler::fault_of(const job_request& r) const n
     return std::nullopt;
 }
 
+// SC-9
+std::uint16_t scheduler::callers_dispatcher() const noexcept {
+    const turn* const t = turn::current();
+    const bool is_ours = t != nullptr && &t->system() == kernel_;
+    return is_ours ? static_cast<std::uint16_t>(t->place().dispatcher_number()) : 0;
+}
+
+timer_policy scheduler::find_policy(timer_affinity from) const noexcept {
+    if (from.dispatcher == timer_affinity::no_dispatcher)
+        from.dispatcher = callers_dispatcher();
+    return services_->policy_of(from);
+}
+
 // ---- a cell, and room for what it carries
 
 job* scheduler::take_cell(bool& inside) noexcept {
@@ -189,7 +205,7 @@ void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) n
     j.sender = r.sender;
     j.sequence = 0;
     j.holders.store(1, std::memory_order_relaxed);
-    j.executor = r.executor;
+    j.executor = r.executor != timer_affinity::no_dispatcher ? r.executor : 0;
     j.mode = r.mode;
     j.kind = kind;
     j.priority = r.priority;
@@ -209,6 +225,7 @@ void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) n
     j.backlog_limit = r.backlog_limit;
     j.burst_threshold = r.burst_threshold;
     j.each = r.each;
+    j.comes_back = false;
     j.after_sent.write(r.after_sent);
     j.metadata = r.metadata;
 }
@@ -218,8 +235,9 @@ void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) n
 namespace {
 
 job_word::type flags_of(job_mode mode, job_kind kind) noexcept {
-    return (mode != job_mode::one_shot ? job_word::type{job_word::periodic} : 0) |
-           (kind == job_kind::wake ? job_word::type{job_word::wakes} : 0);
+    if (mode != job_mode::one_shot)
+        return kind == job_kind::note ? job_word::owned : job_word::periodic;
+    return kind == job_kind::wake ? job_word::type{job_word::wakes} : 0;
 }
 
 scheduler_error no_room(std::uint32_t used, std::uint32_t capacity) noexcept {
@@ -398,26 +416,98 @@ std::expected<cancellable, scheduler_error> scheduler::schedule_wake(
 // ---- timers of the runtime
 
 std::optional<timer_handle> scheduler::arm(timer_target& to, duration delay) noexcept {
-    if (delay > maximum_delay_)
-        return std::nullopt;
-    static constexpr detail::cargo_type nothing{};
-    const bool wakes = to.wake != nullptr;
-    const duration first = delay > duration::zero() ? delay : duration::zero();
     const job_request r{
-        .first = first, .to = to.who, .priority = timer_priority::high, .goes_on = to.goes_on};
-    const auto made = wakes ? register_bytes(r, job_kind::wake, nothing, to.wake)
-                            : register_bytes(r, job_kind::note, nothing, to.listener);
+        .first = delay, .to = to.who, .priority = timer_priority::high, .goes_on = to.goes_on};
+    const auto made = to.wake != nullptr ? arm_for(r, job_kind::wake, to.wake)
+                                         : arm_for(r, job_kind::note, to.listener);
+    return made ? std::optional(*made) : std::nullopt;
+}
+
+scheduler::armed scheduler::arm_for(const job_request& wanted, job_kind kind,
+                                    const void* whom) noexcept {
+    if (wanted.first > maximum_delay_)
+        return std::unexpected(too_late(wanted.first));
+    static constexpr detail::cargo_type nothing{};
+    job_request r = wanted;
+    if (r.first < duration::zero())
+        r.first = duration::zero();
+    const auto made = register_bytes(r, kind, nothing, whom);
     if (!made)
-        return std::nullopt;
+        return std::unexpected(made.error());
     return timer_handle(made->index_, made->generation_);
+}
+
+scheduler_error scheduler::too_late(duration delay) const noexcept {
+    return {.code = scheduler_errc::invalid_delay,
+            .field = "delay",
+            .value = delay.ns(),
+            .limit = maximum_delay_.ns()};
+}
+
+// TM-1, TM-2. Its cell and its place are its own, so that nobody has to admit it; far away there
+// may be none.
+scheduler::armed scheduler::rearm(timer_handle which, instant due) noexcept {
+    const scheduler_error gone{.code = scheduler_errc::closed};
+    if (which.generation() == 0)
+        return std::unexpected(gone);
+    job& j = store_.at(which.index());
+    job_word::stored bits = j.word.load(job::state.acquire());
+    const job_word seen(bits);
+    if (seen.generation() != which.generation() || !seen.is(job_word::owned) ||
+        seen.state() != job_state::executing || seen.is_last_use())
+        return std::unexpected(gone);
+    if (j.holders.load(job::held.acquire()) != 1)
+        return which;  // its actor is about to be told
+    const instant now = time_.now();
+    if (due - now > maximum_delay_)
+        return std::unexpected(too_late(due - now));
+    const bool inside = overflow_limit_ != scheduler_capacity::unlimited;
+    owed_warnings owed;
+    std::optional<scheduler_error> refused;
+    bool takes_overflow = false;
+    if (inside) {
+        lock_.enter();
+        takes_overflow = wheel_.would_overflow(now, due - now);
+        if (takes_overflow)
+            refused = admit_far({.first = due - now, .priority = j.priority}, owed);
+    }
+    const job_word next = seen.next_use(job_word::owned);
+    if (!refused && !j.word.compare_exchange_strong(bits, next.bits(), job::state.acq_rel(),
+                                                    std::memory_order_relaxed)) {
+        if (takes_overflow)
+            --overflow_reserved_;
+        refused = gone;  // it was closed meanwhile
+    }
+    if (!refused) {
+        j.has_overflow = takes_overflow;
+        j.due = due;
+        j.registered_at = now < due ? now : due;
+        j.comes_back = true;
+        if (inside)
+            apply(j);
+        else
+            submit(j);
+    }
+    if (inside) {
+        let_go();
+        tell(owed);
+    }
+    if (refused)
+        return std::unexpected(*refused);
+    return timer_handle(which.index(), next.generation());
 }
 
 bool scheduler::pending(timer_handle which) noexcept {
     if (which.generation() == 0)
         return false;
-    const job_word word(store_.at(which.index()).word.load(std::memory_order_relaxed));
-    return word.generation() == which.generation() &&
-           (word.state() == job_state::pending || word.state() == job_state::scheduled);
+    const job& j = store_.at(which.index());
+    const job_word word(j.word.load(job::state.acquire()));
+    if (word.generation() != which.generation())
+        return false;
+    // About to be told: as good as pending.
+    if (word.is(job_word::owned) && word.state() == job_state::executing)
+        return j.holders.load(std::memory_order_relaxed) != 1;
+    return word.state() == job_state::pending || word.state() == job_state::scheduled;
 }
 
 }  // namespace tactus::inline v0

@@ -201,4 +201,31 @@ TEST(closing, SH_1_a_run_that_waits_is_cancelled) {
     EXPECT_EQ(rig->metrics().periodic, 0u);
 }
 
+// SD-1, SH-1: cancels are logged in the order of registration when it closes, those of jobs whose
+// message waits too.
+TEST(closing, SD_1_a_run_that_waits_is_logged_in_its_turn) {
+    served_rig rig;
+    auto seen = rig->subscribe(tactus::diagnostic_kind::cancel, 8);
+    ASSERT_TRUE(seen.has_value());
+    const auto who = rig.spawn();
+    const auto first = rig->schedule_once(ms(100), who, number{1});
+    const auto delay = rig->schedule_with_fixed_delay(ms(1), ms(1), who, number{2});
+    const auto third = rig->schedule_once(ms(50), who, number{3});
+    const auto other = rig->schedule_with_fixed_delay(ms(1), ms(1), who, number{4});
+    ASSERT_TRUE(first && delay && third && other);
+    rig.time.advance(ms(1));
+    rig->run_due(rig.time.now());
+    (void)rig->shutdown();
+    for (const tactus::cancellable& expected : {*first, *delay, *third, *other}) {
+        const auto next = seen->poll();
+        ASSERT_TRUE(next.has_value());
+        EXPECT_EQ(next->job, expected.id());
+    }
+    EXPECT_EQ(rig->counted().cancelled, 4u);
+    rig.run();
+    EXPECT_FALSE(seen->poll().has_value());
+    EXPECT_EQ(rig->counted().cancelled, 4u);
+    EXPECT_EQ(rig->cell_count(), 0u);
+}
+
 }  // namespace

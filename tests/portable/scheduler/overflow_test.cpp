@@ -178,4 +178,90 @@ TEST(overflow, BP_7_a_place_is_reserved_before_the_message_is_made) {
     EXPECT_EQ(rig->metrics().dropped, 0u);
 }
 
+template <class M>
+void refuse_large() {
+    far_rig rig;
+    auto low = rig.added(timer_priority::low);
+    for (unsigned i = 0; i < 3; ++i)
+        (void)rig.added(timer_priority::normal);
+    static const M large{};
+    const auto refused = rig.add(timer_priority::high, large);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().code, scheduler_errc::capacity_exceeded);
+    EXPECT_EQ(low.state(), job_state::scheduled);
+    EXPECT_EQ(rig->metrics().dropped, 0u);
+    EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::dropped_low_priority), 0u);
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+    EXPECT_EQ(rig->active_count(), 4u);
+    // Nor is a place lost, or won.
+    (void)rig.added(timer_priority::high);
+    EXPECT_EQ(low.end(), job_end::dropped);
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+}
+
+struct large_bytes {
+    char bytes[tactus_test::board::roomy ? 80 * 1024 : 512];
+};
+struct large_object : large_bytes {
+    large_object() noexcept : large_bytes{} {}
+    large_object(const large_object& other) noexcept : large_bytes(other) {}
+    large_object& operator=(const large_object&) = delete;
+    ~large_object() {}
+};
+
+// BP-7: nobody gives way to a newcomer for whose message there is no room.
+TEST(overflow, BP_7_nobody_is_dropped_for_a_newcomer_that_has_no_room) {
+    refuse_large<large_bytes>();
+    refuse_large<large_object>();
+}
+
+cancellable gives_way;
+
+// BP-7: who gives way is there until the newcomer is in.
+TEST(overflow, BP_7_who_gives_way_is_there_while_the_message_is_made) {
+    far_rig rig;
+    gives_way = rig.added(timer_priority::low);
+    for (unsigned i = 0; i < 3; ++i)
+        (void)rig.added(timer_priority::normal);
+    const lively looks([] { journal().add(gives_way.state() == job_state::scheduled ? 1 : 0); });
+    ASSERT_TRUE(rig.add(timer_priority::high, looks).has_value());
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_EQ(gives_way.end(), job_end::dropped);
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+    EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::dropped_low_priority), 1u);
+}
+
+// BP-7, SC-6: one who is to give way does so for one newcomer.
+TEST(overflow, BP_7_two_newcomers_need_two_who_give_way) {
+    for (const unsigned low : {1u, 2u}) {
+        far_rig rig;
+        filled = &rig;
+        for (unsigned i = 0; i < 4; ++i)
+            (void)rig.added(i < low ? timer_priority::low : timer_priority::high);
+        const lively crowds_in(
+            [] { journal().add(filled->add(timer_priority::high).has_value() ? 1 : 0); });
+        const auto made = rig.add(timer_priority::high, crowds_in);
+        ASSERT_TRUE(made.has_value());
+        EXPECT_EQ(made->state(), job_state::scheduled);
+        EXPECT_TRUE(journal().is({low == 2 ? 1 : 0}));
+        EXPECT_EQ(rig->metrics().dropped, low);
+        EXPECT_EQ(rig->metrics().overflow, 4u);
+        EXPECT_EQ(rig->active_count(), 4u);
+    }
+}
+
+// BP-6: told whenever it rises to three quarters.
+TEST(overflow, BP_6_is_told_again_when_it_has_fallen) {
+    far_rig rig;
+    cancellable last;
+    for (unsigned i = 0; i < 3; ++i)
+        last = rig.added(timer_priority::normal);
+    EXPECT_EQ(rig.warnings.count, 1u);
+    EXPECT_TRUE(last.cancel());
+    (void)rig.added(timer_priority::normal);
+    EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::overflow_near_capacity), 2u);
+    (void)rig.added(timer_priority::normal);
+    EXPECT_EQ(rig.warnings.count, 2u);
+}
+
 }  // namespace

@@ -425,4 +425,122 @@ TEST(periodic, runs_of_a_function_that_waits_are_folded) {
     EXPECT_EQ(runs, 3u);
 }
 
+std::uint32_t seen_runs[4];
+unsigned seen_count = 0;
+
+void note_runs(const execution_batch& b) {
+    if (seen_count < 4)
+        seen_runs[seen_count] = b.runs;
+    ++seen_count;
+}
+
+/// A function at a rate of 1 ms, with a burst threshold of 2 and a backlog limit of 4.
+template <class F>
+auto rated(scheduler_rig& rig, F f) {
+    seen_count = 0;
+    return rig->add_function({.mode = job_mode::fixed_rate,
+                              .first = ms(1),
+                              .period = ms(1),
+                              .backlog_limit = 4,
+                              .burst_threshold = 2},
+                             f);
+}
+
+void fire_ticks(scheduler_rig& rig, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        rig.time.advance(ms(1));
+        rig->run_due(rig.time.now());
+    }
+}
+
+struct limit_row {
+    std::uint32_t runs;  // missed + 1
+    unsigned bursts;
+    unsigned exceeded;
+};
+constexpr limit_row limit_rows[] = {{1, 0, 0}, {3, 0, 0}, {4, 1, 0}, {5, 1, 0}, {6, 0, 1}};
+
+void expect_limits(scheduler_rig& rig, tactus::cancellable& made, const limit_row& r) {
+    EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::burst_fire), r.bursts);
+    EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::backlog_exceeded), r.exceeded);
+    EXPECT_EQ(rig.warnings.count, r.bursts + r.exceeded);
+    if (rig.warnings.count != 0) {
+        EXPECT_EQ(rig.warnings.all[0].value, static_cast<std::int64_t>(r.runs) - 1);
+    }
+    EXPECT_EQ(rig->counted().missed, r.runs - 1);
+    EXPECT_EQ(made.is_cancelled(), r.exceeded != 0);
+    EXPECT_EQ(rig->active_count(), r.exceeded != 0 ? 0u : 1u);
+    EXPECT_EQ(rig->cell_count(), rig->active_count());
+    if (r.exceeded != 0) {
+        EXPECT_EQ(made.end(), tactus::job_end::backlog_exceeded);
+    }
+}
+
+// SC-20 … SC-22: what a function misses while it waits is folded, counted and limited.
+TEST(periodic, SC_22_a_function_that_waits_has_limits) {
+    for (const limit_row& r : limit_rows) {
+        scheduler_rig rig;
+        auto made = rated(rig, note_runs);
+        ASSERT_TRUE(made.has_value());
+        fire_ticks(rig, r.runs);
+        rig.run();
+        EXPECT_EQ(seen_count, r.exceeded != 0 ? 0u : 1u);
+        if (seen_count != 0) {
+            EXPECT_EQ(seen_runs[0], r.runs);
+        }
+        expect_limits(rig, *made, r);
+    }
+}
+
+// SC-20 … SC-22: the same while it is busy.
+TEST(periodic, SC_22_a_busy_function_has_limits) {
+    for (const limit_row& r : limit_rows) {
+        scheduler_rig rig;
+        working = &rig;
+        static std::uint32_t busy;
+        busy = r.runs;
+        auto made = rated(rig, [](const execution_batch& b) {
+            note_runs(b);
+            fire_ticks(*working, std::exchange(busy, 0));
+        });
+        ASSERT_TRUE(made.has_value());
+        rig.jump(1);
+        EXPECT_EQ(seen_count, r.exceeded != 0 ? 1u : 2u);
+        EXPECT_EQ(seen_runs[0], 1u);
+        if (seen_count == 2) {
+            EXPECT_EQ(seen_runs[1], r.runs);
+        }
+        expect_limits(rig, *made, r);
+    }
+}
+
+// SC-21: what was told when it came due is not told, or counted, again.
+TEST(periodic, SC_21_a_burst_of_a_function_is_told_once) {
+    scheduler_rig rig;
+    auto made = rated(rig, note_runs);
+    ASSERT_TRUE(made.has_value());
+    rig.time.advance(ms(4));
+    rig->run_due(rig.time.now());  // 3 missed
+    fire_ticks(rig, 1);
+    rig.run();
+    EXPECT_EQ(seen_count, 1u);
+    EXPECT_EQ(seen_runs[0], 5u);
+    EXPECT_EQ(rig.warnings.count, 1u);
+    EXPECT_EQ(rig->counted().missed, 4u);
+}
+
+// SC-22, CN-1: one that was cancelled meanwhile has no backlog.
+TEST(periodic, SC_22_a_cancelled_function_has_no_backlog) {
+    scheduler_rig rig;
+    auto made = rated(rig, note_runs);
+    ASSERT_TRUE(made.has_value());
+    fire_ticks(rig, 10);
+    EXPECT_TRUE(made->cancel());
+    rig.run();
+    EXPECT_EQ(seen_count, 0u);
+    EXPECT_EQ(rig.warnings.count, 0u);
+    EXPECT_EQ(made->end(), tactus::job_end::as_asked);
+    EXPECT_EQ(rig->cell_count(), 0u);
+}
+
 }  // namespace

@@ -130,4 +130,60 @@ TEST(scheduler_regression, messages_that_wait_keep_nobody_from_registering) {
     EXPECT_EQ(journal().count(), periods);
 }
 
+// SC-20, SC-21: periods shorter than a tick: none is lost, none is counted twice.
+TEST(scheduler_regression, SC_20_periods_shorter_than_a_tick_are_folded) {
+    scheduler_rig rig;
+    static std::uint32_t runs;
+    static unsigned batches;
+    runs = 0;
+    batches = 0;
+    const auto us = [](std::int64_t n) { return duration::from_us(n); };
+    ASSERT_TRUE(rig->add_function({.mode = tactus::job_mode::fixed_rate,
+                                   .first = us(300),
+                                   .period = us(300),
+                                   .backlog_limit = 8,
+                                   .burst_threshold = 8},
+                                  [](const execution_batch& b) {
+                                      runs += b.runs;
+                                      ++batches;
+                                  })
+                    .has_value());
+    for (unsigned tick = 1; tick <= 10; ++tick) {
+        rig.time.advance(ms(1));
+        rig.run();
+        rig.run();  // within the tick
+        EXPECT_EQ(runs, tick * 1'000 / 300);
+    }
+    EXPECT_EQ(batches, 10u);
+    EXPECT_EQ(rig.warnings.count, 0u);
+    EXPECT_EQ(rig->active_count(), 1u);
+}
+
+// SC-24: where there is no cell for its message, a fixed delay waits for one.
+TEST(scheduler_regression, SC_24_a_fixed_delay_without_a_cell_does_not_run_ahead) {
+    scheduler_rig rig([](tactus::scheduler_options& o) { o.config.custom = {4, 0, 1}; });
+    const auto who = rig.spawn();
+    ASSERT_TRUE(rig->schedule_at_fixed_rate(ms(1), ms(1), who, number{1}).has_value());
+    constexpr unsigned periods = board::roomy ? 60 : 12;  // more than there are cells
+    ASSERT_TRUE(rig->schedule_with_fixed_delay(ms(periods + 1), ms(1), who, number{2}).has_value());
+    for (unsigned i = 0; i < periods + 6; ++i) {
+        rig.time.advance(ms(1));
+        rig->run_due(rig.time.now());
+    }
+    rig.run();
+    const auto seen = [](int which) {
+        unsigned n = 0;
+        for (unsigned i = 0; i < journal().count(); ++i)
+            n += journal().at(i) == which ? 1U : 0U;
+        return n;
+    };
+    EXPECT_EQ(seen(1), periods + 6);
+    EXPECT_EQ(seen(2), 0u);  // none was on its way
+    journal().clear();
+    rig.pass(2);
+    EXPECT_EQ(seen(1), 2u);
+    EXPECT_EQ(seen(2), 2u);
+    journal().clear();
+}
+
 }  // namespace

@@ -304,8 +304,7 @@ private:
         const auto dispatcher = static_cast<std::uint16_t>(turn_.place().dispatcher_number());
         return typed_scheduler(scheduler(), {.sender = self(),
                                              .from = {.dispatcher = dispatcher,
-                                                      .guardian = world().guardian_of(turn_)},
-                                             .dispatcher = dispatcher});
+                                                      .guardian = world().guardian_of(turn_)}});
     }
     [[nodiscard]] scheduled noted(any_ref to, const message_type& what, duration first,
                                   scheduled made) {

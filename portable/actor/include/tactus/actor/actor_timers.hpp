@@ -70,6 +70,7 @@ public:
     timer_mode mode = timer_mode::single;
     duration interval;
     instant due;
+    bool each = false;  // SC-20: missed runs are not folded
 
 protected:
     actor_timer() = default;

@@ -477,6 +477,10 @@ private:
                       dead_letter_cause why) noexcept;
     void rearm_lost(turn& t, const self& s, const system_message& m) noexcept;
     void rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept;
+    [[nodiscard]] scheduler::armed arm_timer(turn& t, actor_timer& timer, duration first) noexcept;
+    [[nodiscard]] std::uint32_t fold_missed(actor_timer& timer, std::uint32_t counted) noexcept;
+    /// SC-5: of this actor's timers. Requires: there are timers.
+    [[nodiscard]] timer_policy policy_of(turn& t) const noexcept;
     void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
     /// True: there was one.

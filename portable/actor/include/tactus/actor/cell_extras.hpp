@@ -121,8 +121,8 @@ struct cell_coroutines final : coroutine_set {
 struct idle_watch {
     duration after;
     std::optional<timer_handle> timer;  // armed
-    timer_target target;
-    instant active_at;  // when the last message came that counts
+    instant active_at;                  // when the last message came that counts
+    bool goes_on = false;               // see timer_target
 };
 
 /// Why an actor failed, for its parent. A failure may come before the parent has looked at the last

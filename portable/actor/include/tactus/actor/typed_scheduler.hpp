@@ -44,13 +44,18 @@ public:
     using result = std::expected<cancellable, scheduler_error>;
     struct origin {
         any_ref sender = {};
-        timer_affinity from = {};
-        std::uint16_t dispatcher = 0;  // of functions
+        timer_affinity from = {};  // its dispatcher is that of functions, too (SC-9)
     };
 
     /// Null: there are no timers, and every call says `closed`.
     typed_scheduler(scheduler* to, const origin& whose) noexcept : to_(to), whose_(whose) {}
     explicit typed_scheduler(scheduler* to) noexcept : to_(to) {}
+    /// The same with that dispatcher, instead of the calling actor's or the first.
+    [[nodiscard]] typed_scheduler on(std::uint16_t dispatcher) const noexcept {
+        typed_scheduler there = *this;
+        there.whose_.from.dispatcher = dispatcher;
+        return there;
+    }
 
     template <class Ref, class M>
     result schedule_once(duration delay, const Ref& to, M&& message) const noexcept {
@@ -126,13 +131,14 @@ private:
     [[nodiscard]] result send(const job_request& r, const Ref& to, M&& message) const noexcept {
         if (to_ == nullptr)
             return none();
-        return to_->add(r.send(to.index(), whose_.sender.index()),
+        return to_->add(r.send(to.index(), whose_.sender.index()).run_on(whose_.from.dispatcher),
                         detail::taken_by(to, std::forward<M>(message)));
     }
     template <class F>
     [[nodiscard]] result run(const job_request& r, F&& f) const noexcept {
-        return to_ != nullptr ? to_->add_function(r.run_on(whose_.dispatcher), std::forward<F>(f))
-                              : none();
+        return to_ != nullptr
+                   ? to_->add_function(r.run_on(whose_.from.dispatcher), std::forward<F>(f))
+                   : none();
     }
 
     scheduler* to_;

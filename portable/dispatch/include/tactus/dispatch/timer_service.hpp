@@ -9,6 +9,7 @@
 // told of one, at once.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include <tactus/dispatch/events.hpp>
@@ -26,6 +27,8 @@ class scheduler;
 /// What an actor is told. Which of its timers the handle says; it may have been cancelled since.
 struct timer_due {
     timer_handle which;
+    std::uint32_t missed = 0;  // runs it was late for, and counted (SC-20)
+    bool is_over = false;      // the last: it was ended (SC-22)
 };
 
 /// Who is told of timers of many actors. It is there for as long as the service runs: cancel() does

@@ -47,6 +47,10 @@ public:
     void set_current_message(envelope* e) noexcept { message_ = e; }
     /// What the guard of the message being handled keeps meanwhile; null when it has none.
     [[nodiscard]] const envelope_guard::scope* guarded() const noexcept { return guarded_; }
+    /// Of a message that a handler handles within its turn; what it was.
+    const envelope_guard::scope* set_guarded(const envelope_guard::scope* during) noexcept {
+        return std::exchange(guarded_, during);
+    }
     /// The time, read once per run. Requires: the system has a clock.
     [[nodiscard]] instant now() noexcept {
         if (!now_)

@@ -184,12 +184,20 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     std::uint32_t missed = 0;         // at the run that is due; see missed_runs
     std::uint32_t backlog_limit = 0;  // SC-22
     std::uint32_t burst_threshold = 0;
-    std::uint64_t metadata = 0;           // of who made it (SC-5)
+    std::uint64_t metadata = 0;           // of who made it (SC-5); once it is closed a link
     bool each = false;                    // SC-20: missed runs are delivered one by one
     port::plain<bool> after_sent{false};  // SC-26
+    bool comes_back = false;              // of the runtime's own: armed again, as if registered
+    std::uint32_t missed_told = 0;        // of a function: those counted when its task was queued
 
     [[nodiscard]] bool is_periodic() const noexcept { return mode != job_mode::one_shot; }
     [[nodiscard]] std::uint32_t missed_runs() const noexcept { return is_periodic() ? missed : 0; }
+    /// SC-20: what it missed is delivered one by one.
+    [[nodiscard]] bool each_alone() const noexcept { return is_periodic() && each; }
+    /// SC-22: of one that is due: it has missed too much, and is ended instead.
+    [[nodiscard]] bool is_over() const noexcept {
+        return is_periodic() && !each && missed > backlog_limit;
+    }
     /// Others than its job may use what it carries.
     [[nodiscard]] bool is_shared() const noexcept {
         return kind == job_kind::function && is_periodic();

@@ -19,7 +19,9 @@ struct job_request {
     mailbox_index to = {};
     mailbox_index sender = {};
     timer_priority priority = timer_priority::normal;
-    std::uint16_t executor = 0;  // number of the dispatcher a function runs on
+    // Number of the dispatcher a function runs on; none: the calling actor's, else the first
+    // (SC-9).
+    std::uint16_t executor = timer_affinity::no_dispatcher;
     // Of fixed rate.
     std::uint32_t backlog_limit = 8;
     std::uint32_t burst_threshold = 2;

@@ -63,13 +63,18 @@ public:
         periodic = type{1} << 3U,
         wakes = type{1} << 4U,  // the runtime's own: a cancel that comes too late waits until it
                                 // has been woken
+        // Both: the runtime's own, which comes again when its owner says so. Until then it is
+        // executing, and keeps its place.
+        owned = periodic | wakes,
     };
 
     [[nodiscard]] stored bits() const noexcept { return reinterpret_cast<stored>(bits_); }
     [[nodiscard]] constexpr job_state state() const noexcept {
         return static_cast<job_state>(bits_ & state_mask);
     }
-    [[nodiscard]] constexpr bool is(flag f) const noexcept { return (bits_ & f) != 0; }
+    [[nodiscard]] constexpr bool is(flag f) const noexcept {
+        return f == wakes ? (bits_ & owned) == wakes : (bits_ & f) == f;
+    }
     [[nodiscard]] constexpr std::uint32_t generation() const noexcept {
         return static_cast<std::uint32_t>(bits_ >> generation_shift) & generation_mask;
     }

@@ -23,7 +23,7 @@
 //       it is taken out, which is before the lock is next free
 //   K2  the right to end a job is one thread's: who cancelled it while it was scheduled; who is to
 //       put it in while it is pending; who took it out while it is executing, and passes it on to
-//       its flight or task
+//       its flight or task, or to the actor whose timer it is
 //   K3  a cell is given back when nothing refers to it: its holders are 0
 //   K4  jobs of one tick are delivered in the order in which they were registered
 //
@@ -139,17 +139,29 @@ public:
                                                                            F&& f) noexcept {
         using type = std::remove_cvref_t<F>;
         static_assert(std::invocable<type&, const execution_batch&>);
-        return register_job(r, job_kind::function, detail::function_cargo<type>,
-                            std::forward<F>(f));
+        const bool is_given = r.executor != timer_affinity::no_dispatcher;
+        return register_job(is_given ? r : r.run_on(callers_dispatcher()), job_kind::function,
+                            detail::function_cargo<type>, std::forward<F>(f));
     }
 
-    // Without options the policies supply them (SC-5), by where the timer comes from.
+    // Without options the policies supply them (SC-5), by where the timer comes from. A dispatcher
+    // that is not given is the calling actor's, else the first (SC-9): a function runs on it, of a
+    // message it is where policies look, and what the log shows.
+
+    static constexpr std::uint16_t no_dispatcher = timer_affinity::no_dispatcher;
 
     template <class M>
     [[nodiscard]] auto schedule_once(duration delay, mailbox_index to, M&& message,
                                      mailbox_index sender = {},
                                      const timer_affinity& from = {}) noexcept {
-        return add(job_request::once(delay, policy_of(from).one_shot).send(to, sender),
+        return schedule_once(delay, to, std::forward<M>(message), sender, policy_of(from).one_shot,
+                             from.dispatcher);
+    }
+    template <class M>
+    [[nodiscard]] auto schedule_once(duration delay, mailbox_index to, M&& message,
+                                     mailbox_index sender, timer_priority priority,
+                                     std::uint16_t dispatcher = no_dispatcher) noexcept {
+        return add(job_request::once(delay, priority).send(to, sender).run_on(dispatcher),
                    std::forward<M>(message));
     }
     template <class M>
@@ -157,40 +169,48 @@ public:
                                               M&& message, mailbox_index sender = {},
                                               const timer_affinity& from = {}) noexcept {
         return schedule_at_fixed_rate(initial, interval, to, std::forward<M>(message), sender,
-                                      policy_of(from).fixed_rate);
+                                      policy_of(from).fixed_rate, from.dispatcher);
     }
     template <class M>
     [[nodiscard]] auto schedule_at_fixed_rate(duration initial, duration interval, mailbox_index to,
                                               M&& message, mailbox_index sender,
-                                              const fixed_rate_options& o) noexcept {
-        return add(job_request::at_fixed_rate(initial, interval, o).send(to, sender),
-                   std::forward<M>(message));
+                                              const fixed_rate_options& o,
+                                              std::uint16_t dispatcher = no_dispatcher) noexcept {
+        return add(
+            job_request::at_fixed_rate(initial, interval, o).send(to, sender).run_on(dispatcher),
+            std::forward<M>(message));
     }
     template <class M>
     [[nodiscard]] auto schedule_with_fixed_delay(duration initial, duration delay, mailbox_index to,
                                                  M&& message, mailbox_index sender = {},
                                                  const timer_affinity& from = {}) noexcept {
         return schedule_with_fixed_delay(initial, delay, to, std::forward<M>(message), sender,
-                                         policy_of(from).fixed_delay);
+                                         policy_of(from).fixed_delay, from.dispatcher);
     }
     template <class M>
-    [[nodiscard]] auto schedule_with_fixed_delay(duration initial, duration delay, mailbox_index to,
-                                                 M&& message, mailbox_index sender,
-                                                 const fixed_delay_options& o) noexcept {
-        return add(job_request::with_fixed_delay(initial, delay, o).send(to, sender),
-                   std::forward<M>(message));
+    [[nodiscard]] auto schedule_with_fixed_delay(
+        duration initial, duration delay, mailbox_index to, M&& message, mailbox_index sender,
+        const fixed_delay_options& o, std::uint16_t dispatcher = no_dispatcher) noexcept {
+        return add(
+            job_request::with_fixed_delay(initial, delay, o).send(to, sender).run_on(dispatcher),
+            std::forward<M>(message));
     }
-    // Functions run on the first dispatcher, or the one whose number is given (SC-9).
     template <class F>
     [[nodiscard]] auto schedule_once_fn(duration delay, F&& f,
-                                        std::uint16_t dispatcher = 0) noexcept {
-        return add_function(job_request::once(delay, policy_of({.dispatcher = dispatcher}).one_shot)
-                                .run_on(dispatcher),
+                                        std::uint16_t dispatcher = no_dispatcher) noexcept {
+        return schedule_once_fn(delay, std::forward<F>(f), dispatcher,
+                                policy_of({.dispatcher = dispatcher}).one_shot);
+    }
+    template <class F>
+    [[nodiscard]] auto schedule_once_fn(duration delay, F&& f, std::uint16_t dispatcher,
+                                        timer_priority priority) noexcept {
+        return add_function(job_request::once(delay, priority).run_on(dispatcher),
                             std::forward<F>(f));
     }
     template <class F>
-    [[nodiscard]] auto schedule_at_fixed_rate_fn(duration initial, duration interval, F&& f,
-                                                 std::uint16_t dispatcher = 0) noexcept {
+    [[nodiscard]] auto schedule_at_fixed_rate_fn(
+        duration initial, duration interval, F&& f,
+        std::uint16_t dispatcher = no_dispatcher) noexcept {
         return schedule_at_fixed_rate_fn(initial, interval, std::forward<F>(f), dispatcher,
                                          policy_of({.dispatcher = dispatcher}).fixed_rate);
     }
@@ -202,8 +222,9 @@ public:
                             std::forward<F>(f));
     }
     template <class F>
-    [[nodiscard]] auto schedule_with_fixed_delay_fn(duration initial, duration delay, F&& f,
-                                                    std::uint16_t dispatcher = 0) noexcept {
+    [[nodiscard]] auto schedule_with_fixed_delay_fn(
+        duration initial, duration delay, F&& f,
+        std::uint16_t dispatcher = no_dispatcher) noexcept {
         return schedule_with_fixed_delay_fn(initial, delay, std::forward<F>(f), dispatcher,
                                             policy_of({.dispatcher = dispatcher}).fixed_delay);
     }
@@ -217,7 +238,7 @@ public:
     /// SC-5: what a timer that comes from there gets.
     [[nodiscard]] timer_policy policy_of(const timer_affinity& from) const noexcept {
         if (has_policies()) [[unlikely]]
-            return services_->policy_of(from);
+            return find_policy(from);
         return {};
     }
 
@@ -247,6 +268,19 @@ public:
         return cancel(which.index(), which.generation());
     }
     [[nodiscard]] bool pending(timer_handle which) noexcept override;
+    /// The same as arm() of a service, for the actor `r.to` and with the reason. One that is
+    /// periodic keeps its place from when it is due until it is armed again, or cancelled.
+    using armed = std::expected<timer_handle, scheduler_error>;
+    [[nodiscard]] armed arm(const job_request& r) noexcept {
+        return arm_for(r, job_kind::note, nullptr);
+    }
+    /// Of one that is periodic and was due, by its owner: due again then, under a new handle.
+    /// `closed`: it has ended.
+    [[nodiscard]] armed rearm(timer_handle which, instant due) noexcept;
+    /// Counts runs that its owner has folded into another.
+    void count_missed(std::uint32_t runs) noexcept {
+        (void)missed_.fetch_add(runs, std::memory_order_relaxed);
+    }
     void attach(actor_scheduler& kernel) noexcept override { kernel_ = &kernel; }
     [[nodiscard]] scheduler* as_scheduler() noexcept override { return this; }
     void feed(metrics_sink& to) noexcept override {
@@ -267,6 +301,8 @@ public:
     /// Of the message or function that this thread handles; nothing when it came from no job
     /// (BT-1). `t` is the turn it is in, if it is in one.
     [[nodiscard]] std::optional<execution_batch> current_batch(const turn* t) const noexcept;
+    /// Makes a batch visible to who handles it.
+    void show_batch(const execution_batch& what, envelope_guard::scope& during) const noexcept;
 
     // ---- looking at it
 
@@ -299,7 +335,7 @@ public:
     [[nodiscard]] scheduler_metrics metrics() noexcept;
     /// SD-3. Jobs are looked at one by one, and nobody waits for longer than that.
     void dump(text_sink& to, dump_format format, std::uint32_t jobs_max = 1'000) noexcept;
-    /// SD-6: the delivery that was made last.
+    /// SD-6: what was due last and went to its receiver or dispatcher.
     [[nodiscard]] std::optional<execution_batch> last_batch() noexcept;
 
     // ---- services: refused where there are none
@@ -415,6 +451,9 @@ private:
         }
         return commit(*p.cell);
     }
+    /// `whom`: the waker or listener, if it is for one.
+    [[nodiscard]] armed arm_for(const job_request& wanted, job_kind kind,
+                                const void* whom) noexcept;
     [[nodiscard]] std::expected<cancellable, scheduler_error> register_bytes(
         const job_request& r, job_kind kind, const detail::cargo_type& type,
         const void* bytes) noexcept;
@@ -423,9 +462,12 @@ private:
     [[nodiscard]] std::expected<cancellable, scheduler_error> commit(job& j) noexcept;
     void abandon(job& j) noexcept;
 
+    [[nodiscard]] std::uint16_t callers_dispatcher() const noexcept;
+    [[nodiscard]] timer_policy find_policy(timer_affinity from) const noexcept;
     [[nodiscard]] std::optional<scheduler_error> fault_of(const job_request& r) const noexcept;
     [[nodiscard]] std::optional<scheduler_error> fault_of(duration d,
                                                           const char* field) const noexcept;
+    [[nodiscard]] scheduler_error too_late(duration delay) const noexcept;
     [[nodiscard]] duration usable(duration d) const noexcept {
         return d > duration::zero() ? d : duration::from_ns(1);  // SC-3: next_tick
     }
@@ -446,7 +488,12 @@ private:
                                                               owed_warnings& owed) noexcept;
     [[nodiscard]] std::optional<scheduler_error> admit_far(const job_request& r,
                                                            owed_warnings& owed) noexcept;
-    [[nodiscard]] bool make_way(timer_priority for_whom, owed_warnings& owed) noexcept;
+    [[nodiscard]] bool can_make_way(timer_priority for_whom, std::uint32_t count) noexcept;
+    void make_way() noexcept;
+    /// Of who goes into the wheel: its place in overflow is its own, if it still needs one.
+    void take_reserved(job& j) noexcept;
+    /// Counts and tells that it gave way, or found no place.
+    void lose(job& j, tick at) noexcept;
     void observe(tick at, std::uint64_t backlog, bool engaged, owed_warnings& owed) noexcept;
     void note_drift(instant due, instant now, owed_warnings& owed) noexcept;
     void owe(owed_warnings& owed, const pressure_warnings& what) noexcept;
@@ -544,11 +591,14 @@ private:
     void fire_due(instant now) noexcept;
     [[nodiscard]] job* take_due(instant now, bool first) noexcept;
     void fire_wake(job& j, job_end why) noexcept;
+    /// False: it has missed too much, and has ended.
+    [[nodiscard]] bool pass_to_owner(job& j) noexcept;
     [[nodiscard]] bool is_alive(mailbox_index who) noexcept;
     [[nodiscard]] bool cells_are_scarce() noexcept;
     void fire(job& j) noexcept;
-    /// False: it has missed too much, and was ended.
-    [[nodiscard]] bool keeps_up(job& j) noexcept;
+    /// Counts and tells what a delivery stands for beside its own run, less what was `told`. False:
+    /// it has missed too much, and is to be ended.
+    [[nodiscard]] bool keeps_up(job& j, std::uint32_t missed, std::uint32_t told = 0) noexcept;
     void fire_message(job& j) noexcept;
     void fire_copies(job& j) noexcept;
     [[nodiscard]] bool send_copy(job& j, job* flight, std::uint32_t missed) noexcept;
@@ -561,13 +611,12 @@ private:
     void finish(job& j, job_state to, job_end why = job_end::as_asked) noexcept;
     void release_hold(job& j) noexcept;
     void flight_ended(job& flight) noexcept;
+    void note_lost(const job& j) noexcept;
     void run_function(job& j) noexcept;
     void function_over(job& j) noexcept;
     void warn(scheduler_warning_kind kind, const execution_batch& of, std::int64_t value,
               std::int64_t limit, const char* text = "") noexcept;
     [[nodiscard]] execution_batch batch_of(const job& j, std::uint32_t missed) const noexcept;
-    /// Makes a batch visible to who handles it.
-    void show_batch(const execution_batch& what, envelope_guard::scope& during) const noexcept;
 
     /// memory_source: of messages on their way. Only they are given back here.
     [[nodiscard]] void* allocate(std::size_t, std::size_t) noexcept override { return nullptr; }
@@ -619,7 +668,6 @@ private:
     bool has_lost_ = false;   // `lost_` is to be told
     timer_priority lost_priority_ = timer_priority::normal;
     job_id lost_ = {};
-    bool is_filling_ = false;  // overflow_near_capacity was told
     bool is_closed_ = false;
     bool more_due_ = false;                  // the last chunk was not all
     port::atomic<std::uint32_t> closed_{0};  // for who looks without the lock: a hint

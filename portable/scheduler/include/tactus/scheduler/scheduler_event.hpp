@@ -18,9 +18,11 @@ namespace tactus::inline v0 {
 
 // The comment says what `value` and `limit` hold beside `job`.
 enum class scheduler_warning_kind : std::uint8_t {
-    burst_fire,                // missed | burst_threshold (SC-21)
-    backlog_exceeded,          // missed | backlog_limit: the job was cancelled (SC-22)
-    handler_failed,            // 0 | 0; `text` is the error, `batch` the run (SC-12)
+    burst_fire,        // missed | burst_threshold (SC-21)
+    backlog_exceeded,  // missed | backlog_limit: the job was cancelled (SC-22)
+    // 0 | 0; `text` is the error, `batch` the run (SC-12). Also of a run that could not be
+    // delivered: the copy of its message threw, or its dispatcher takes no functions any more.
+    handler_failed,
     driver_catch_up_exceeded,  // backlog in ticks | window in ticks (SC-32)
     drift_exceeded,            // observed ns | budget ns (SC-33)
     quota_reached,             // limit | adaptive limit (BP-2)

@@ -53,7 +53,7 @@ inline constexpr metric_info timer_metric_table[] = {
      "runs of periodic timers that were late and folded into others"},
     {"scheduler.timer.cancelled_total", metric_kind::counter, "", "timers that were cancelled"},
     {"scheduler.timer.dropped_total", metric_kind::counter, "",
-     "timers that gave way to more important ones"},
+     "timers that gave way to more important ones, and runs that were due and not handled"},
     {"scheduler.timer.rejected_total", metric_kind::counter, "reason",
      "timers that were not accepted"},
     {"scheduler.timer.backpressured_total", metric_kind::counter, "cause",

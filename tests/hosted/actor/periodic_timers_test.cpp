@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: keyed timers that come again are jobs like others: they keep their place at a full quota
+// (TM-1, BP-2, BP-3), fold what they missed, have limits (SC-20 … SC-22) and a batch (BT-1).
+// Method: time moves by hand; a quota of 1,000 is filled up by others.
+#include <tactus/actor/actor.hpp>
+#include <tactus/runtime/actor_system.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "world_rig.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using tactus_test::journal;
+using tactus_test::ms;
+using tactus_test::world_rig;
+
+namespace {
+
+enum class want : std::uint8_t { single, rate, delay, idle, nothing_rate, cancel };
+struct beat {
+    int number;
+};
+
+std::vector<execution_batch> batches;
+std::string failed_with;
+
+class clockwork : public actor<want, beat> {
+public:
+    void on(want w) {
+        switch (w) {
+        case want::single:
+            EXPECT_TRUE(context().start_single_timer("t", beat{1}, ms(10)));
+            break;
+        case want::rate:
+            EXPECT_TRUE(context().start_timer_at_fixed_rate("t", beat{2}, ms(10)));
+            break;
+        case want::delay:
+            EXPECT_TRUE(context().start_timer_with_fixed_delay("t", beat{3}, ms(10)));
+            break;
+        case want::idle:
+            context().set_receive_timeout(ms(10));
+            break;
+        case want::nothing_rate:
+            EXPECT_TRUE(context().start_timer_at_fixed_rate("t", beat{5}, duration::zero()));
+            break;
+        case want::cancel:
+            journal().add(context().cancel_timer("t") ? 100 : 101);
+            context().cancel_receive_timeout();
+            break;
+        }
+    }
+    void on(const beat& b) {
+        journal().add(b.number);
+        if (const auto batch = context().scheduler_batch())
+            batches.push_back(*batch);
+    }
+    void on(const receive_timeout&) { journal().add(4); }
+    void pre_restart(const failure_cause& why) { failed_with = why.text(); }
+};
+
+struct clock_rig : world_rig {
+    clock_rig() {
+        batches.clear();
+        failed_with.clear();
+        who = spawn<clockwork>("c");
+        run();
+        journal().clear();
+    }
+    void tell(want w) {
+        who.tell(w);
+        run();
+    }
+    [[nodiscard]] scheduler& timers() { return *timing.service(); }
+    /// Others take all places that are left: how many there were.
+    unsigned fill() {
+        unsigned n = 0;
+        while (timers().schedule_once(duration::from_s(1'000), who.index(), beat{9}))
+            ++n;
+        return n;
+    }
+    /// So much later, what is due is on its way; nobody has handled it.
+    void fire(int after) {
+        time.advance(ms(after));
+        timers().run_due(time.now());
+    }
+    actor_ref<want, beat> who;
+};
+
+}  // namespace
+
+// TM-1, BP-2, BP-3: what is there stays admitted while it goes on.
+TEST(periodic_timers, TM_1_one_that_goes_on_keeps_its_place) {
+    for (const want w : {want::rate, want::delay, want::idle}) {
+        SCOPED_TRACE(static_cast<int>(w));
+        clock_rig rig;
+        rig.tell(w);
+        EXPECT_EQ(rig.fill(), 999u);
+        for (int round = 0; round < 3; ++round) {
+            rig.fire(10);
+            EXPECT_EQ(rig.timers().active_count(), 1'000u);
+            EXPECT_EQ(rig.fill(), 0u);  // its place is not free while its message waits
+            rig.run();
+            EXPECT_EQ(journal().count(), 1u);
+            journal().clear();
+            EXPECT_EQ(rig.timers().active_count(), 1'000u);
+        }
+        EXPECT_EQ(rig.said.decision_count, 0u);
+        rig.tell(want::cancel);
+        EXPECT_EQ(rig.fill(), 1u);
+        journal().clear();
+        rig.end();
+    }
+}
+
+// TM-1, CN-3: cancelled while its message waits, its place is free at once, and nothing is handled.
+TEST(periodic_timers, TM_1_one_that_is_cancelled_while_its_message_waits_gives_its_place_back) {
+    for (const want w : {want::rate, want::delay}) {
+        clock_rig rig;
+        rig.tell(w);
+        const std::uint32_t cells = rig.timers().cell_count();
+        rig.who.tell(want::cancel);
+        rig.fire(10);
+        rig.run();
+        EXPECT_TRUE(journal().is({100}));
+        EXPECT_EQ(rig.timers().active_count(), 0u);
+        EXPECT_EQ(rig.timers().cell_count(), cells - 1);
+        rig.pass(30);
+        EXPECT_TRUE(journal().is({}));
+        rig.end();
+    }
+}
+
+// BT-1: a batch while its message is handled, whatever the mode.
+TEST(periodic_timers, BT_1_the_message_of_a_timer_has_a_batch) {
+    constexpr job_mode modes[] = {job_mode::one_shot, job_mode::fixed_rate, job_mode::fixed_delay};
+    for (const want w : {want::single, want::rate, want::delay}) {
+        clock_rig rig;
+        rig.tell(w);
+        rig.pass(10);
+        ASSERT_EQ(batches.size(), 1u);
+        EXPECT_EQ(batches[0].runs, 1u);
+        EXPECT_EQ(batches[0].missed_runs, 0u);
+        EXPECT_EQ(batches[0].mode, modes[static_cast<int>(w)]);
+        EXPECT_NE(batches[0].job, job_id{});
+        rig.who.tell(beat{7});
+        rig.run();
+        EXPECT_EQ(batches.size(), 1u);  // nowhere after
+        journal().clear();
+        rig.end();
+    }
+}
+
+// SC-20: runs whose time has passed while its message waited are folded; it is on its grid after.
+TEST(periodic_timers, SC_20_what_passes_while_its_message_waits_is_folded) {
+    clock_rig rig;
+    rig.tell(want::rate);
+    rig.fire(10);
+    rig.time.advance(ms(245));
+    rig.run();
+    ASSERT_EQ(batches.size(), 1u);
+    EXPECT_EQ(batches[0].runs, 25u);  // at 10, 20, ... 250
+    EXPECT_EQ(batches[0].missed_runs, 24u);
+    EXPECT_EQ(rig.timers().counted().missed, 24u);
+    rig.pass(4);
+    EXPECT_EQ(journal().count(), 1u);
+    rig.pass(1);  // 260
+    EXPECT_EQ(journal().count(), 2u);
+    journal().clear();
+    rig.end();
+}
+
+// SC-20 … SC-22: what the scheduler was late for is limited: 8 missed, and one more.
+TEST(periodic_timers, SC_22_a_timer_that_missed_too_much_is_ended) {
+    for (const int missed : {8, 9}) {
+        clock_rig rig;
+        rig.tell(want::rate);
+        rig.time.advance(ms(10 + 10 * missed));
+        rig.run();
+        EXPECT_EQ(journal().count(), missed == 8 ? 1u : 0u);
+        if (missed == 8) {
+            ASSERT_EQ(batches.size(), 1u);
+            EXPECT_EQ(batches[0].runs, 9u);
+            EXPECT_EQ(rig.timers().counted().missed, 8u);
+        }
+        EXPECT_EQ(rig.timers().active_count(), missed == 8 ? 1u : 0u);
+        journal().clear();
+        rig.pass(20);
+        EXPECT_EQ(journal().count(), missed == 8 ? 2u : 0u);
+        journal().clear();
+        rig.tell(want::cancel);
+        EXPECT_TRUE(journal().is({missed == 8 ? 100 : 101}));
+        EXPECT_EQ(rig.said.decision_count, 0u);
+        EXPECT_EQ(rig.timers().cell_count(), 0u);
+        rig.end();
+    }
+}
+
+// SC-24: a fixed delay misses nothing.
+TEST(periodic_timers, SC_24_a_pause_does_not_end_a_fixed_delay) {
+    clock_rig rig;
+    rig.tell(want::delay);
+    rig.time.advance(ms(1'000));
+    rig.run();
+    EXPECT_TRUE(journal().is({3}));
+    EXPECT_EQ(batches[0].runs, 1u);
+    rig.pass(10);
+    EXPECT_TRUE(journal().is({3}));
+    rig.end();
+}
+
+// TM-1: a period of nothing is one of a tick.
+TEST(periodic_timers, TM_1_a_period_of_nothing_is_a_tick) {
+    clock_rig rig;
+    rig.tell(want::nothing_rate);
+    rig.pass(5);
+    EXPECT_GE(journal().count(), 4u);
+    EXPECT_LE(journal().count(), 6u);
+    journal().clear();
+    rig.end();
+}
+
+// TM-2: who cannot have its receive timeout fails, and says why.
+TEST(periodic_timers, TM_2_the_failure_of_a_receive_timeout_names_the_reason) {
+    clock_rig rig;
+    EXPECT_EQ(rig.fill(), 1'000u);
+    rig.tell(want::idle);
+    EXPECT_EQ(failed_with, "the scheduler refuses a timer: quota_exceeded");
+    journal().clear();
+    rig.end();
+}
+
+namespace {
+
+std::atomic<int> beats{0};
+std::atomic<std::uint32_t> most_runs{0};
+
+class busy_once : public actor<beat> {
+public:
+    void pre_start() { EXPECT_TRUE(context().start_timer_at_fixed_rate("t", beat{1}, ms(5))); }
+    void on(const beat&) {
+        const std::uint32_t runs = context().scheduler_batch()->runs;
+        if (runs > most_runs)
+            most_runs = runs;
+        if (beats++ == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    }
+};
+
+}  // namespace
+
+// SC-20, SC-5: with the policy `each` no run is folded, and none is lost.
+TEST(periodic_timers, SC_20_the_policy_says_whether_runs_are_folded) {
+    for (const catch_up_rule rule : {catch_up_rule::each, catch_up_rule::fold}) {
+        beats = 0;
+        most_runs = 0;
+        actor_system::options o;
+        o.timer_policy.fixed_rate.catch_up = rule;
+        o.timer_policy.fixed_rate.backlog_limit = 100'000;
+        actor_system system("policy", o);
+        (void)system.spawn<busy_once>("busy");
+        const int wanted = rule == catch_up_rule::each ? 14 : 3;
+        while (beats < wanted)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (rule == catch_up_rule::each) {
+            EXPECT_EQ(most_runs, 1u);
+        } else {
+            EXPECT_GE(most_runs, 2u);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: where functions of timers run (SC-9): on the dispatcher that is given, else on that of the
+// actor that calls, else on the first; and periodic timers across systems end with their receiver
+// (SC-11).
+// Method: hosted systems with a second dispatcher; a function says on which it is.
+#include <tactus/runtime/actor_system.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <thread>
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration ms(std::int64_t n) {
+    return duration::from_ms(n);
+}
+
+using schedules = std::function<bool(std::promise<std::uint32_t>&)>;
+
+struct go {
+    schedules* what;
+    std::promise<std::uint32_t>* where;
+};
+class caller : public actor<go> {
+public:
+    void on(const go& g) {
+        if (!(*g.what)(*g.where))
+            g.where->set_value(~0U);
+    }
+};
+
+/// What is scheduled: says on which dispatcher it runs.
+struct says_where {
+    std::promise<std::uint32_t>* to;
+    void operator()(const execution_batch&) const {
+        to->set_value(worker::current()->home().number());
+    }
+};
+
+struct two_dispatchers {
+    two_dispatchers() {
+        actor_system::options o;
+        o.names = [](resolver& r) -> std::expected<void, std::string> {
+            if (!r.add_dispatcher("other", {.workers = 1}))
+                return std::unexpected("other");
+            return {};
+        };
+        system.emplace("two", o);
+        const auto found = system->dispatchers().find("other");
+        EXPECT_TRUE(found.has_value());
+        other = static_cast<std::uint16_t>(found->number());
+    }
+    /// Where a function runs that is scheduled so, by an actor of that dispatcher or from outside.
+    std::uint32_t from(std::optional<std::uint16_t> dispatcher, schedules what) {
+        std::promise<std::uint32_t> where;
+        if (dispatcher) {
+            const auto who = system->try_spawn<caller>({}, {.dispatcher = *dispatcher});
+            EXPECT_TRUE(who.has_value());
+            who->tell(go{&what, &where});
+            return where.get_future().get();
+        }
+        EXPECT_TRUE(what(where));
+        return where.get_future().get();
+    }
+    std::optional<actor_system> system;
+    std::uint16_t other = 0;
+};
+
+// SC-9, SC-4: all faces, all modes.
+TEST(timer_dispatchers, SC_9_functions_run_where_the_caller_does) {
+    two_dispatchers rig;
+    ASSERT_NE(rig.other, 0u);
+    actor_system& system = *rig.system;
+    using promise = std::promise<std::uint32_t>;
+    const schedules faces[] = {
+        [&](promise& p) {
+            return system.timers().schedule_once_fn(ms(1), says_where{&p}).has_value();
+        },
+        [&](promise& p) {
+            return system.scheduler().schedule_once_fn(ms(1), says_where{&p}).has_value();
+        },
+        [&](promise& p) {
+            return system.scheduler().add_function({.first = ms(1)}, says_where{&p}).has_value();
+        },
+        [&](promise& p) {  // it ends itself with its first run
+            return system.scheduler()
+                .schedule_at_fixed_rate_fn(ms(1), ms(1),
+                                           [&p](const execution_batch& b) {
+                                               says_where{&p}(b);
+                                               return handled::failed("enough");
+                                           })
+                .has_value();
+        },
+        [&](promise& p) {
+            return system.timers()
+                .schedule_with_fixed_delay_fn(ms(1), ms(1),
+                                              [&p](const execution_batch& b) {
+                                                  says_where{&p}(b);
+                                                  return handled::failed("enough");
+                                              })
+                .has_value();
+        },
+    };
+    for (const schedules& face : faces) {
+        EXPECT_EQ(rig.from(rig.other, face), rig.other);
+        EXPECT_EQ(rig.from(0, face), 0u);
+        EXPECT_EQ(rig.from({}, face), 0u);
+    }
+}
+
+// SC-9: a dispatcher that is given wins.
+TEST(timer_dispatchers, SC_9_a_dispatcher_that_is_given_wins) {
+    two_dispatchers rig;
+    actor_system& system = *rig.system;
+    using promise = std::promise<std::uint32_t>;
+    for (const std::uint16_t given : {std::uint16_t{0}, rig.other}) {
+        const schedules faces[] = {
+            [&](promise& p) {
+                return system.timers()
+                    .on(given)
+                    .schedule_once_fn(ms(1), says_where{&p})
+                    .has_value();
+            },
+            [&](promise& p) {
+                return system.scheduler()
+                    .schedule_once_fn(ms(1), says_where{&p}, given)
+                    .has_value();
+            },
+            [&](promise& p) {
+                return system.scheduler()
+                    .schedule_once_fn(ms(1), says_where{&p}, given, timer_priority::high)
+                    .has_value();
+            },
+        };
+        for (const schedules& face : faces) {
+            EXPECT_EQ(rig.from(rig.other, face), given);
+            EXPECT_EQ(rig.from(0, face), given);
+            EXPECT_EQ(rig.from({}, face), given);
+        }
+    }
+}
+
+class quiet : public actor<int> {
+public:
+    void on(int) {}
+};
+
+// SC-11: a periodic job ends with its receiver, that of another system too.
+TEST(timer_dispatchers, SC_11_a_receiver_of_another_system_has_ended) {
+    actor_system here("here");
+    actor_system there("there");
+    for (const bool is_rate : {true, false}) {
+        const auto who = there.spawn_anonymous<quiet>();
+        auto& timers = here.scheduler();
+        auto made = is_rate ? timers.schedule_at_fixed_rate(ms(1), ms(1), who.any().index(), 1)
+                            : timers.schedule_with_fixed_delay(ms(1), ms(1), who.any().index(), 1);
+        ASSERT_TRUE(made.has_value());
+        who.any().tell(poison_pill{});
+        while (!made->is_completed())
+            std::this_thread::sleep_for(1ms);
+        EXPECT_EQ(made->end(), job_end::receiver_terminated);
+        EXPECT_FALSE(made->is_cancelled());
+    }
+}
+
+}  // namespace

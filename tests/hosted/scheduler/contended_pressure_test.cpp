@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: under pressure everybody is looked at, those who find the lock taken too (BP-3, SC-6).
+// Method: who reads the log holds the lock. Another thread registers meanwhile: it must not get in
+// past the gate by leaving its timer for the holder.
+#include <tactus/scheduler/scheduler.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "scheduler_rig.hpp"
+
+using tactus::backpressure_state;
+using tactus::duration;
+using tactus::scheduler_errc;
+using tactus_test::number;
+using tactus_test::served_rig;
+
+namespace {
+
+constexpr duration ms(std::int64_t n) {
+    return duration::from_ms(n);
+}
+
+struct contended_rig : served_rig {
+    contended_rig() noexcept
+        : served_rig([](tactus::scheduler_options& o) {
+              o.config.profile = tactus::scheduler_profile::unbounded;
+              o.config.catch_up = ms(5);
+          }) {}
+    void fall_behind(std::uint32_t ticks) noexcept {
+        ASSERT_TRUE((*this)
+                        ->add({.first = ms(1), .to = who, .priority = tactus::timer_priority::high},
+                              number{1})
+                        .has_value());
+        jump(ticks + 1);
+    }
+    /// Calls f on another thread while the lock is held, and for so long as it may take without.
+    template <class F>
+    void while_locked(F f) {
+        std::atomic<bool> is_done{false};
+        std::thread other;
+        (*this)->read_log([&](const tactus::deterministic_log&) {
+            other = std::thread([&] {
+                f();
+                is_done = true;
+            });
+            const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+            while (!is_done && std::chrono::steady_clock::now() < until)
+                std::this_thread::yield();
+        });
+        other.join();
+    }
+    tactus::mailbox_index who = spawn();
+};
+
+// BP-3: rejecting refuses a keyed timer of an actor, and what goes on is not refused.
+TEST(contended_pressure, BP_3_a_timer_that_finds_the_lock_taken_is_refused) {
+    contended_rig rig;
+    rig.fall_behind(11);
+    rig.fall_behind(11);
+    ASSERT_EQ(rig->pressure_now().state, backpressure_state::rejecting);
+    tactus::timer_target to{.who = rig.who};
+    bool is_armed = true;
+    rig.while_locked([&] { is_armed = rig->arm(to, ms(1'000)).has_value(); });
+    EXPECT_FALSE(is_armed);
+    EXPECT_EQ(rig->active_count(), 0u);
+}
+
+// BP-3: in backpressure a request of normal priority, too.
+TEST(contended_pressure, BP_3_a_request_that_finds_the_lock_taken_is_refused) {
+    contended_rig rig;
+    rig.fall_behind(6);
+    ASSERT_EQ(rig->pressure_now().state, backpressure_state::backpressure);
+    tactus::scheduler_error why{.code = scheduler_errc::closed};
+    rig.while_locked([&] {
+        const auto made = rig->schedule_once(ms(1'000), rig.who, number{2});
+        if (!made)
+            why = made.error();
+    });
+    EXPECT_EQ(why.code, scheduler_errc::backpressured);
+    EXPECT_EQ(rig->active_count(), 0u);
+}
+
+// SC-6: without pressure it does not wait for the lock.
+TEST(contended_pressure, SC_6_in_normal_a_request_is_left_for_the_holder) {
+    contended_rig rig;
+    bool is_made = false;
+    rig.while_locked([&] { is_made = rig->schedule_once(ms(1), rig.who, number{3}).has_value(); });
+    EXPECT_TRUE(is_made);
+    rig.jump(1);
+    EXPECT_TRUE(tactus_test::journal().is({3}));
+}
+
+}  // namespace
