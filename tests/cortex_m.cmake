@@ -43,6 +43,7 @@ endfunction()
 
 file(GLOB port_tests CONFIGURE_DEPENDS portable/port/cortex_m/*_test.cpp)
 file(GLOB time_port_tests CONFIGURE_DEPENDS portable/time/cortex_m/*_test.cpp)
+file(GLOB actor_port_tests CONFIGURE_DEPENDS portable/actor/cortex_m/*_test.cpp)
 
 # Settled layers on the smallest board; on the others with ./test --full.
 if(TACTUS_ALL_TESTS OR TACTUS_BOARD IN_LIST small_boards)
@@ -72,6 +73,7 @@ if(TACTUS_BOARD IN_LIST small_boards)
 endif()
 board_tests(scheduler_tests SOURCES ${scheduler_tests} LINK tactus::scheduler)
 board_tests(actor_tests SOURCES ${actor_tests} LINK tactus::actor)
+board_tests(interrupt_tests SOURCES ${actor_port_tests} LINK tactus::actor RUN --twice)
 
 # The harness must be able to fail, and each way a program can end has its own status and text.
 function(board_end_test name)

@@ -26,6 +26,10 @@ struct server_type {
     bool flushed = false;
     std::jthread thread;
 };
+struct journal_type {
+    void close() { closed = true; }
+    bool closed = false;
+};
 struct drain {};
 class queue_actor : public actor<drain> {
 public:
@@ -33,6 +37,7 @@ public:
 };
 
 bool shutdown_page(server_type& server) {
+    journal_type journal;
     actor_system system("shop", {.shutdown = {.default_timeout = 3s}});
     auto queue = system.spawn<queue_actor>("queue");
 
@@ -42,11 +47,12 @@ bool shutdown_page(server_type& server) {
     system.add_actor_termination_task(phases::service_requests_done, "drain", queue, drain{});
     auto farewell = system.shutdown().add_task(phases::service_stop, "farewell", [] {});
     farewell.cancel();  // true: it will not run
+    (void)system.register_on_close([&] { journal.close(); }, "journal");
 
     const shutdown_result result = system.shutdown().run({.name = "maintenance"}).get();
     if (!result.is_clean())
         std::fprintf(stderr, "%s\n", result.text().c_str());
-    return result.is_clean() && system.wait(5s) && system.exit_code() == 0;
+    return result.is_clean() && system.wait(5s) && system.exit_code() == 0 && journal.closed;
 }
 
 int complain(const std::string& why) {

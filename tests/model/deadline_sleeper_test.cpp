@@ -42,7 +42,7 @@ struct rig {
             if (earliest() < at)
                 place.stay();
             else
-                model::require(place.sleep(-1));
+                model::require(place.sleep_until(-1));
         }
     }
 
@@ -86,6 +86,6 @@ TACTUS_MODEL_TEST(deadline_sleeper, SC36_a_call_is_not_lost, scenario::every_int
     });
     while (stop.load(std::memory_order_relaxed) == 0) {
         place.prepare(instant::never());
-        model::require(place.sleep(-1));
+        model::require(place.sleep_until(-1));
     }
 }

@@ -122,7 +122,8 @@ private:
     }
     void warned(const tactus::scheduler_warning& w) noexcept override {
         using enum tactus::scheduler_warning_kind;
-        if (w.kind == driver_catch_up_exceeded || w.kind == backpressure_state)
+        if (w.kind == driver_catch_up_exceeded || w.kind == backpressure_state ||
+            w.kind == drift_exceeded)
             return;  // it fell behind; see above
         warnings_.push_back({w.kind, numbers_[w.job], static_cast<std::uint64_t>(w.value)});
     }

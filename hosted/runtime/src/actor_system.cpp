@@ -342,14 +342,17 @@ struct actor_system::parts final : world_events {
     void close_timers() noexcept {
         driver.stop();
         const close_report report = timers.shutdown();
-        if (report.failed == 0 && report.not_begun == 0 && report.unfinished[0] == '\0')
+        if (report.empty())
             return;
         std::string text = "on-close tasks: " + std::to_string(report.succeeded) + " done, " +
                            std::to_string(report.failed) + " failed, " +
-                           std::to_string(report.not_begun) + " not begun";
+                           std::to_string(report.not_begun) + " not begun, in " +
+                           std::to_string(report.elapsed.ns() / 1'000) + " us";
         if (report.unfinished[0] != '\0')
             text += std::string(", time was over for '") + report.unfinished + "'";
-        log.write(log_level::warning, text);
+        const bool is_fine =
+            report.failed == 0 && report.not_begun == 0 && report.unfinished[0] == '\0';
+        log.write(is_fine ? log_level::info : log_level::warning, text);
     }
     void call_callbacks() noexcept {
         for (auto& call : std::views::reverse(callbacks)) {

@@ -8,9 +8,11 @@
 
 #include <tactus/dispatch/deadline_sleeper.hpp>
 #include <tactus/port/port.hpp>
+#include <tactus/runtime/steady_clock.hpp>
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 #include <pthread.h>
@@ -36,6 +38,8 @@ struct steady_driver::state {
     /// When somebody is next to be told; never: nobody wants to know.
     [[nodiscard]] instant next_telling();
     void tell(instant now);
+    /// `at` by the clock that the operating system sleeps by; negative: never.
+    [[nodiscard]] std::int64_t wake_up_at(instant at) const;
     [[nodiscard]] bool told_to_stop() const {
         return stopping.load(std::memory_order_relaxed) != 0;  // who sets it calls afterwards
     }
@@ -46,6 +50,7 @@ struct steady_driver::state {
 
     // Of who starts and stops it; constant while the thread runs.
     tick_host* host = nullptr;
+    bool is_steady = false;  // the host's clock is the one that the operating system sleeps by
     pthread_t thread{};
     bool joinable = false;
     // Under the lock, which is held while somebody is told.
@@ -121,6 +126,17 @@ void steady_driver::state::tell(instant now) {
         listener = nullptr;
 }
 
+std::int64_t steady_driver::state::wake_up_at(instant at) const {
+    if (at == instant::never())
+        return -1;
+    // What lies between another clock and that one is looked at each time: it may go at a pace of
+    // its own.
+    const instant here = is_steady ? instant{} : host->time().now();
+    const instant then = is_steady ? at : steady_clock{}.now() + (at - here);
+    constexpr std::uint64_t latest = std::numeric_limits<std::int64_t>::max();
+    return static_cast<std::int64_t>(std::min(then.ns(), latest));
+}
+
 std::optional<tick_driver_error> steady_driver::state::run() {
     pthread_setname_np(pthread_self(), how.name);
     measure_jitter();
@@ -145,8 +161,7 @@ std::optional<tick_driver_error> steady_driver::state::run() {
             place.stay();
             continue;
         }
-        const bool called = place.sleep(
-            until == instant::never() ? -1 : std::max<std::int64_t>((until - now).ns(), 0));
+        const bool called = place.sleep_until(wake_up_at(until));
         const instant woken = time.now();
         note_wakeup(called, until, woken);
         if (!called && woken - until > how.lateness_max)
@@ -176,6 +191,7 @@ std::expected<void, tick_driver_error> steady_driver::start(tick_host& to) noexc
     if (to.resolution() <= duration::zero())
         return std::unexpected(tick_driver_error::invalid_resolution);
     s.host = &to;
+    s.is_steady = dynamic_cast<const steady_clock*>(&to.time()) != nullptr;
     s.stopping.store(0, std::memory_order_relaxed);  // the thread's creation publishes it
     {
         const port::lock_guard held(s.mutex);

@@ -13,8 +13,8 @@ namespace tactus::inline v0 {
 
 const char* name_of(device_error::kind what) noexcept {
     static constexpr const char* names[device_error_count] = {
-        "arena_too_small",    "no_clock",         "name_invalid",
-        "resolution_invalid", "capacity_invalid", "driver_failed"};
+        "arena_too_small",  "no_clock",      "name_invalid",     "resolution_invalid",
+        "capacity_invalid", "driver_failed", "scheduler_invalid"};
     return names[static_cast<std::size_t>(what)];
 }
 const char* text_of(device_error::kind what) noexcept {
@@ -24,7 +24,8 @@ const char* text_of(device_error::kind what) noexcept {
         "a system's name begins with a letter or digit, then those, '-' and '_'",
         "the resolution of timers is positive, and at most a second",
         "there is room for at least one actor and one message, and at most 25,600 timers",
-        "the tick driver does not start: text_of(error.driver) says why"};
+        "the tick driver does not start: text_of(error.driver) says why",
+        "a setting of the scheduler is out of range: error.scheduler says which"};
     return texts[static_cast<std::size_t>(what)];
 }
 
@@ -43,6 +44,11 @@ std::expected<device_system, device_error> device_system::create(std::string_vie
     if (c.actors_max == 0 || c.messages_max == 0 || c.timers_max > scheduler_capacity_max.timers ||
         c.overflow_max > scheduler_capacity_max.overflow || c.overflow_max > c.timers_max)
         return std::unexpected(device_error{kind::capacity_invalid});
+    if (c.timers_max != 0) {
+        if (const auto fine = validate(timing::config_of(c, *tools.time)); !fine)
+            return std::unexpected(
+                device_error{.what = kind::scheduler_invalid, .scheduler = fine.error()});
+    }
     const std::size_t needed = required_bytes(c);
     if (tools.memory.size() < needed)
         return std::unexpected(device_error{kind::arena_too_small, needed, tools.memory.size()});
@@ -119,7 +125,8 @@ device_system::parts::parts(std::string_view name, const toolbox& t, const devic
     if (t.ticks != nullptr)
         pulls.emplace(t.ticks->acquire());
     if (t.driver != nullptr)
-        driver.emplace(driver_keeper::options{.driver = t.driver, .host = this, .listener = this});
+        driver.emplace(driver_keeper::options{
+            .driver = t.driver, .host = this, .policy = c.driver_stops, .listener = this});
     world.begin(kernel);
 }
 
@@ -127,8 +134,6 @@ device_system::~device_system() {
     if (parts_ == nullptr)
         return;
     parts& p = *parts_;
-    if (p.driver)
-        p.driver->stop();
     p.world.terminate();
     if (p.lent) {
         while (!p.lent->stop())
@@ -138,6 +143,8 @@ device_system::~device_system() {
     }
     // NOLINTNEXTLINE(bugprone-unchecked-optional-access): there is one when nothing is lent
     p.loop->shut_down(end_runs_max);
+    if (p.driver)
+        p.driver->stop();  // unless the world has ended, and that did
     p.world.sweep();
     p.~parts();
 }
@@ -170,7 +177,7 @@ void device_system::parts::message_lost(any_ref to, const message_type& type,
 void device_system::parts::guardian_failed(const failure_cause& why) noexcept {
     const std::string_view text = why.text();
     {
-        const port::lock_guard held(failing);
+        const port::lock_guard held(mutex);
         if (failure_size == 0)
             failure_size = text.copy(failure, sizeof failure);
     }
@@ -178,9 +185,23 @@ void device_system::parts::guardian_failed(const failure_cause& why) noexcept {
     if (also != nullptr)
         also->guardian_failed(why);
 }
+// SH-1, SH-5: who drives goes first, and what it has counted until then is taken.
+void device_system::parts::close_timers() noexcept {
+    if (driver)
+        driver->stop();
+    std::uint64_t rest = 0;
+    if (pulls) {
+        const port::lock_guard held(mutex);
+        rest = pulls->stop_and_flush();
+    }
+    if (timers == nullptr)
+        return;
+    if (rest != 0)
+        timers->service.ticks_taken(rest);
+    (void)timers->service.shutdown();
+}
 void device_system::parts::world_ended() noexcept {
-    if (timers != nullptr)
-        (void)timers->service.shutdown();  // SH-5
+    close_timers();
     ended.store(1, std::memory_order_relaxed);
     if (also != nullptr)
         also->world_ended();
@@ -236,24 +257,33 @@ void device_system::parts::tend_driver() noexcept {
 // ---- running
 
 bool device_system::run_once() noexcept {
+    parts_->look_around();
     return parts_->loop && parts_->loop->run_once();
 }
 std::size_t device_system::run_until_idle(std::size_t max) noexcept {
+    parts_->look_around();
     return parts_->loop ? parts_->loop->run_until_idle(max) : 0;
 }
 
 // A tick that came since the last look ends the sleep at once: it cannot come in between.
 void device_system::parts::sleep_for_tick() noexcept {
     const port::critical_section section;
-    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): called where there are ticks
-    if (pulls->pending() == 0)
+    const auto counted = [this] {
+        const port::lock_guard held(mutex);
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): called where there are ticks
+        return pulls->pending();
+    };
+    if (counted() == 0)
         (void)port::wait_on(bell, 0, 1'000'000);  // a tick of a thread wakes nobody
 }
 
 void device_system::parts::pull_ticks() noexcept {
     if (!pulls)
         return;
-    const auto taken = pulls->try_pull();
+    const auto taken = [this] {
+        const port::lock_guard held(mutex);
+        return pulls->try_pull();
+    }();
     if (taken && timers != nullptr)
         timers->service.ticks_taken(taken->ticks);
 }
@@ -261,18 +291,19 @@ void device_system::parts::pull_ticks() noexcept {
 void device_system::run() noexcept {
     parts& p = *parts_;
     const bool by_hand = p.tools.time->kind() == clock_kind::deterministic;
-    if (!p.pulls && !by_hand && p.loop) {
+    if (!p.pulls && !p.driver && !by_hand && p.loop) {
         worker& w = p.kernel.worker_at(0);
         const worker::binding bound(w);
         p.kernel.run_until(w, p.ended);
         return;
     }
     while (!has_ended()) {
-        p.pull_ticks();
-        p.tend_driver();
-        if (p.lent)
+        if (p.lent) {
+            p.look_around();
             p.kernel.order().made_work();  // its worker looks at the time
-        (void)run_until_idle();
+        } else {
+            (void)run_until_idle();
+        }
         if (has_ended() || by_hand)
             return;
         if (p.pulls)
@@ -288,11 +319,14 @@ bool device_system::has_ended() const noexcept {
     return parts_->ended.load(std::memory_order_relaxed) != 0;
 }
 std::string_view device_system::failure_text() const noexcept {
-    const port::lock_guard held(parts_->failing);
+    const port::lock_guard held(parts_->mutex);
     return {parts_->failure, parts_->failure_size};
 }
 tick_status device_system::ticks() const noexcept {
-    return parts_->pulls ? parts_->pulls->status() : tick_status{};
+    if (!parts_->pulls)
+        return {};
+    const port::lock_guard held(parts_->mutex);
+    return parts_->pulls->status();
 }
 driver_view device_system::driver() const noexcept {
     return parts_->view();

@@ -45,6 +45,8 @@ constexpr sentence<scheduler_errc> error_sentences[] = {
      "profile"},
     {scheduler_errc::construction_failed,
      "the constructor of the message or function threw: nothing was scheduled"},
+    {scheduler_errc::within_interrupt,
+     "an interrupt handler only counts ticks: let the loop schedule what it asks for"},
 };
 static_assert(std::size(error_sentences) == scheduler_errc_count && in_order(error_sentences));
 

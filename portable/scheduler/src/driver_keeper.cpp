@@ -74,13 +74,21 @@ instant driver_keeper::stopped(tick_driver_error why) noexcept {
 }
 
 instant driver_keeper::tend(instant now) noexcept {
+    scheduler_warning w;
+    const tended next = restart(now, w);
+    if (next.refused)
+        publish(w);  // under no lock: who is told may stop it
+    return next.at;
+}
+
+driver_keeper::tended driver_keeper::restart(instant now, scheduler_warning& why) noexcept {
     const port::lock_guard changing(changing_);
     {
         const port::lock_guard held(mutex_);
         if (state_ != state::broken)
-            return instant::never();
+            return {};
         if (now < next_)
-            return next_;
+            return {.at = next_};
         ++attempts_;
         ++restarts_;
         state_ = state::on;
@@ -88,19 +96,12 @@ instant driver_keeper::tend(instant now) noexcept {
     }
     options_.driver->stop();  // ends what is left of it
     const auto begun = options_.driver->start(*options_.host);
-    scheduler_warning w;
-    instant next = instant::never();
-    {
-        const port::lock_guard held(mutex_);
-        if (begun)  // if it has stopped again already, that was said
-            return state_ == state::broken ? next_ : instant::never();
-        --restarts_;
-        w = broke(begun.error(), now);
-        if (state_ == state::broken)
-            next = next_;
-    }
-    publish(w);
-    return next;
+    const port::lock_guard held(mutex_);
+    if (begun)  // if it has stopped again already, that was said
+        return {.at = state_ == state::broken ? next_ : instant::never()};
+    --restarts_;
+    why = broke(begun.error(), now);
+    return {.at = state_ == state::broken ? next_ : instant::never(), .refused = true};
 }
 
 driver_keeper::state driver_keeper::now() const noexcept {

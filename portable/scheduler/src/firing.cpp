@@ -114,8 +114,7 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     const std::uint64_t late = next < at ? at - next : 0;
     if (is_first && (next <= at || engaged || pressure_.state() != backpressure_state::normal))
         observe(at, late, engaged, owed);
-    // SC-33. Time that is set by hand jumps, which is nobody's fault.
-    if (is_first && next <= at && services_ != nullptr && clock_kind_ != clock_kind::deterministic)
+    if (is_first && next <= at && services_ != nullptr)  // SC-33
         note_drift(scale_.begin_of(next), now, owed);
     // SC-32: so many ticks at once, counted from what is due: over an empty stretch it jumps. Who
     // is as late as a whole chunk is beyond a shorter window, so under pressure since just now:

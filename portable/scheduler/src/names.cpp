@@ -34,9 +34,9 @@ const char* name_of(timer_priority priority) noexcept {
 
 const char* name_of(scheduler_errc code) noexcept {
     static constexpr const char* names[scheduler_errc_count] = {
-        "invalid_delay",      "invalid_options", "unsupported_mode", "quota_exceeded",
-        "capacity_exceeded",  "backpressured",   "closed",           "task_run_capacity_exceeded",
-        "construction_failed"};
+        "invalid_delay",       "invalid_options", "unsupported_mode", "quota_exceeded",
+        "capacity_exceeded",   "backpressured",   "closed",           "task_run_capacity_exceeded",
+        "construction_failed", "within_interrupt"};
     return name_in(names, code);
 }
 

@@ -265,6 +265,8 @@ scheduler_error scheduler::no_cell(bool takes_overflow, owed_warnings& owed) noe
 scheduler::place scheduler::begin_registering(const job_request& r, job_kind kind,
                                               const detail::cargo_type& type) noexcept {
     place p;
+    if (port::in_interrupt())
+        return {.why = {.code = scheduler_errc::within_interrupt}};
     if (const auto fault = fault_of(r))
         return {.why = *fault};
     const instant now = time_.now();
@@ -319,6 +321,8 @@ std::expected<cancellable, scheduler_error> scheduler::commit(job& j) noexcept {
 std::expected<cancellable, scheduler_error> scheduler::register_bytes(
     const job_request& r, job_kind kind, const detail::cargo_type& type,
     const void* bytes) noexcept {
+    if (port::in_interrupt())
+        return std::unexpected(scheduler_error{.code = scheduler_errc::within_interrupt});
     if (kind == job_kind::message || kind == job_kind::function) {
         if (const auto fault = fault_of(r)) [[unlikely]]
             return std::unexpected(*fault);

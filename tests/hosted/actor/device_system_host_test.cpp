@@ -6,7 +6,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <deque>
+#include <mutex>
+#include <stop_token>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -87,6 +91,82 @@ TEST(device_system_host, a_thread_may_tick_it) {
     }
     over = true;
     driver.join();
+}
+
+namespace {
+
+/// An executor of the application: one thread.
+class one_thread final : public executor {
+public:
+    bool submit(worker_task& t, const submit_hints&) noexcept override {
+        const std::lock_guard held(mutex_);
+        tasks_.push_back(&t);
+        changed_.notify_one();
+        return true;
+    }
+    void notify_rejected(worker_task&, unsigned) noexcept override {}
+
+private:
+    void run(const std::stop_token& stop) {
+        std::unique_lock held(mutex_);
+        while (changed_.wait(held, stop, [this] { return !tasks_.empty(); })) {
+            worker_task* const next = tasks_.front();
+            tasks_.pop_front();
+            held.unlock();
+            (void)next->run();
+            held.lock();
+        }
+    }
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    std::deque<worker_task*> tasks_;
+    std::jthread thread_{[this](const std::stop_token& stop) { run(stop); }};
+};
+
+/// Counts from a thread of its own.
+class ticking_thread final : public tick_driver {
+public:
+    ~ticking_thread() { ticking_thread::stop(); }
+    const char* name() const noexcept override { return "ticking"; }
+    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
+    std::expected<void, tick_driver_error> start(tick_host& to) noexcept override {
+        thread_ = std::jthread([ticks = to.ticks()](const std::stop_token& stop) {
+            while (!stop.stop_requested()) {
+                std::this_thread::sleep_for(std::chrono::microseconds(200));
+                ticks->notify_tick();
+            }
+        });
+        return {};
+    }
+    void stop() noexcept override {
+        stops.fetch_add(thread_.joinable() ? 1 : 0);
+        thread_ = {};
+    }
+    std::atomic<int> stops{0};
+
+private:
+    std::jthread thread_;
+};
+
+}  // namespace
+
+// SH-1, PT-7: the world ends on the executor's thread while the owner pulls ticks.
+TEST(device_system_host, SH_1_one_thread_ends_it_while_another_pulls_its_ticks) {
+    for (int round = 0; round < 20; ++round) {
+        one_thread runs;
+        tick_source ticks;
+        ticking_thread driver;
+        runtime::host_toolbox defaults(device_system::required_bytes(config));
+        auto system = device_system::create(
+            "test", defaults.fill({.ticks = &ticks, .driver = &driver, .runs = &runs}), config);
+        ASSERT_TRUE(system.has_value());
+        ASSERT_TRUE(system->spawn<worker_bee>("bee", 2).has_value());
+        system->run();
+        EXPECT_TRUE(system->has_ended());
+        EXPECT_EQ(driver.stops.load(), 1);
+        EXPECT_TRUE(system->world().timers()->has_closed());
+        EXPECT_EQ(system->ticks().state, tick_state::suspended);
+    }
 }
 
 namespace {

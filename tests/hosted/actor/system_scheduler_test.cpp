@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
@@ -88,6 +89,112 @@ TEST(system_scheduler, SH_5_closes_after_the_actors) {
         waits.reset();
     }
     EXPECT_EQ(seen.all().size(), 4u);
+}
+
+/// Ends only when a timer has fired.
+class needs_a_timer : public actor<go> {
+public:
+    explicit needs_a_timer(history* to) : to_(to) {}
+    void on(const go&) {}
+    void post_stop() {
+        std::promise<void> fired;
+        const auto job = context().world().timers()->schedule_once_fn(
+            duration::from_ms(3), [&](const execution_batch&) { fired.set_value(); });
+        to_->add(job && fired.get_future().wait_for(30s) == std::future_status::ready
+                     ? "fired while it ended"
+                     : "did not fire");
+    }
+
+private:
+    history* to_;
+};
+
+// SH-5, SH-1: timers fire until the last actor has ended.
+TEST(system_scheduler, SH_5_timers_fire_while_actors_end) {
+    history seen;
+    actor_system system("ending", {.dispatcher = {.workers = 2}});
+    (void)system.spawn<needs_a_timer>("needs", &seen);
+    ASSERT_TRUE(system.register_on_close([&] { seen.add("closed"); }).has_value());
+    ASSERT_TRUE(system.terminate_and_wait(60s));
+    EXPECT_EQ(seen.all(), (std::vector<std::string>{"fired while it ended", "closed"}));
+}
+
+/// Lines of the log with their level.
+struct leveled_lines final : log_sink {
+    void write(const log_record& r) noexcept override {
+        seen.add(std::string(name_of(r.level)) + ": " + std::string(r.text));
+    }
+    [[nodiscard]] bool has(std::string_view what) {
+        for (const std::string& line : seen.all()) {
+            if (line.find(what) != std::string::npos)
+                return true;
+        }
+        return false;
+    }
+    history seen;
+};
+
+class beats : public actor<go> {
+public:
+    explicit beats(history* to) : to_(to) {}
+    void pre_start() { (void)context().start_single_timer("far", go{}, duration::from_s(60)); }
+    void on(const go&) { to_->add("beat"); }
+    void post_stop() { to_->add("actor"); }
+
+private:
+    history* to_;
+};
+
+// SH-3: delays, then timers of actors, then hooks; in time, and told.
+TEST(system_scheduler, SH_3_a_hook_comes_after_delays_and_timers_of_actors) {
+    history seen;
+    leveled_lines log;
+    {
+        actor_system system("hooked", {.tools = {.log = &log}});
+        (void)system.spawn<beats>("beats", &seen);
+        delay_future waits(system.scheduler(), duration::from_s(60));
+        const auto hook = [&] {
+            const auto said = waits.poll();
+            seen.add(said && !*said ? "delay has ended" : "delay waits");
+            seen.add(std::to_string(system.scheduler().active_count()) + " timers");
+        };
+        ASSERT_TRUE(system.register_on_close([&] { seen.add("user"); }, "last").has_value());
+        ASSERT_TRUE(
+            system.register_on_close(hook, "first", close_priority::system_critical).has_value());
+        const auto gone = system.register_on_close([&] { seen.add("cancelled"); });
+        ASSERT_TRUE(gone.has_value());
+        EXPECT_TRUE(system.cancel_on_close(*gone));
+        ASSERT_TRUE(system.terminate_and_wait(60s));
+        EXPECT_EQ(seen.all(),
+                  (std::vector<std::string>{"actor", "delay has ended", "0 timers", "user"}));
+        const auto late = system.register_on_close([] {});
+        ASSERT_FALSE(late.has_value());
+        EXPECT_EQ(late.error().code, scheduler_errc::closed);
+    }
+    EXPECT_TRUE(log.has("info: on-close tasks: 2 done, 0 failed, 0 not begun, in "));
+}
+
+// SH-5: for so long; who it was over for is named.
+TEST(system_scheduler, SH_5_hooks_have_so_much_time) {
+    history seen;
+    leveled_lines log;
+    {
+        actor_system system("slow", {.scheduler = {.shutdown_timeout = duration::from_ms(20)},
+                                     .tools = {.log = &log}});
+        ASSERT_TRUE(system
+                        .register_on_close(
+                            [&] {
+                                std::this_thread::sleep_for(50ms);
+                                seen.add("slow");
+                            },
+                            "slow", close_priority::runtime)
+                        .has_value());
+        ASSERT_TRUE(system.register_on_close([&] { seen.add("never"); }, "never").has_value());
+        ASSERT_TRUE(system.terminate_and_wait(60s));
+    }
+    EXPECT_EQ(seen.all(), std::vector<std::string>{"slow"});
+    EXPECT_TRUE(log.has("warning: on-close tasks: 1 done, 0 failed, 1 not begun, in "));
+    EXPECT_TRUE(log.has("time was over for 'slow'"));
 }
 
 class hears_timers : public actor<timer_warning> {

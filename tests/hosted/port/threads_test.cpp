@@ -103,6 +103,24 @@ TEST(wait_on_threads, its_time_passes) {
     EXPECT_GE(steady_clock::now() - begin, 20ms);
 }
 
+// TS-7: an instant of the monotonic clock; what has passed before the call counts.
+TEST(wait_on_threads, until_an_instant) {
+    const port::atomic<std::uint32_t> word(1);
+    const auto begin = steady_clock::now();
+    const auto at = begin + 20ms;
+    const std::int64_t at_ns =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count();
+    while (port::wait_until(word, 1, at_ns)) {
+        ASSERT_LT(steady_clock::now() - begin, 10s);
+    }
+    EXPECT_GE(steady_clock::now(), at);
+    // It has passed, or the word is another one: there is nothing to wait for.
+    while (port::wait_until(word, 1, at_ns)) {
+        ASSERT_LT(steady_clock::now() - begin, 10s);
+    }
+    EXPECT_TRUE(port::wait_until(word, 0, -1));
+}
+
 // A signal that is handled does not make the time begin again.
 TEST(wait_on_threads, a_signal_does_not_prolong_it) {
     struct sigaction before{};

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -36,10 +37,10 @@ TEST(backpressure_gauge_hosted, removing_a_probe_waits_for_its_call) {
     alignas(16) std::array<std::byte, 512> bytes{};
     arena memory(bytes);
     backpressure_gauge gauge(memory, 4);
-    std::atomic<bool> inside{false};
+    std::latch inside(1);
     std::atomic<bool> left{false};
     backpressure_probe_of probe([&] {
-        inside = true;
+        inside.count_down();
         // Long enough for the other thread to return if it does not wait.
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
         left = true;
@@ -48,8 +49,7 @@ TEST(backpressure_gauge_hosted, removing_a_probe_waits_for_its_call) {
     const auto handle = gauge.register_probe("slow", probe);
     ASSERT_TRUE(handle);
     std::jthread sampler([&] { (void)gauge.sample(1); });
-    while (!inside)
-        std::this_thread::yield();
+    inside.wait();
     EXPECT_TRUE(gauge.remove_probe(*handle));
     EXPECT_TRUE(left);
 }

@@ -27,6 +27,7 @@ constexpr std::string_view error_texts[] = {
     "12 tasks wait for the close, their capacity is 1000: register fewer or choose a larger "
     "profile",
     "the constructor of the message or function threw: nothing was scheduled",
+    "an interrupt handler only counts ticks: let the loop schedule what it asks for",
 };
 
 constexpr std::string_view warning_texts[] = {

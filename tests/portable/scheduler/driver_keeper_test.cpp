@@ -50,8 +50,12 @@ struct warnings final : scheduler_listener {
     void warned(const scheduler_warning& what) noexcept override {
         ++count;
         last = what;
+        if (count == stops_at)
+            stops->stop();
     }
     unsigned count = 0;
+    unsigned stops_at = 0;
+    driver_keeper* stops = nullptr;
     scheduler_warning last;
 };
 
@@ -212,4 +216,18 @@ TEST(driver_keeper, TC_S52_one_that_is_stopped_is_not_started_again) {
     EXPECT_EQ(r.driver.stop_count, 1u);
     EXPECT_EQ(r.keeper.stopped(tick_driver_error::driver_stopped), instant::never());
     EXPECT_EQ(r.told.count, 1u);
+}
+
+// TS-8: told under no lock, or who is told could not stop it.
+TEST(driver_keeper, TS_8_who_is_told_of_a_failed_restart_may_stop_it) {
+    rig r;
+    EXPECT_TRUE(r.keeper.start().has_value());
+    r.told.stops = &r.keeper;
+    r.told.stops_at = 2;
+    r.driver.refusals = 100;
+    r.driver.break_down();
+    r.pass(duration::from_s(1));
+    EXPECT_EQ(r.told.count, 2u);
+    EXPECT_EQ(r.keeper.now(), state::off);
+    EXPECT_EQ(r.driver.start_count, 2u);
 }

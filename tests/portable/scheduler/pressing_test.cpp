@@ -149,10 +149,13 @@ TEST(pressing, TC_X20_above_the_window_only_high_is_accepted) {
     rig.pass(10);
     EXPECT_TRUE(journal().is({2}));
     EXPECT_EQ(rig.state(), backpressure_state::normal);
-    // Once in, and once out.
-    ASSERT_EQ(rig.warnings.count, 2u);
+    // Once in, and once out; and that it was late.
+    ASSERT_EQ(rig.warnings.count, 3u);
+    EXPECT_EQ(rig.warnings.all[0].kind, scheduler_warning_kind::backpressure_state);
     EXPECT_EQ(rig.warnings.all[0].value, 1);
-    EXPECT_EQ(rig.warnings.all[1].value, 0);
+    EXPECT_EQ(rig.warnings.all[1].kind, scheduler_warning_kind::drift_exceeded);
+    EXPECT_EQ(rig.warnings.all[2].kind, scheduler_warning_kind::backpressure_state);
+    EXPECT_EQ(rig.warnings.all[2].value, 0);
     const auto m = rig->metrics();
     EXPECT_EQ(m.active, 1u);
     EXPECT_EQ(m.periodic, 1u);
@@ -317,6 +320,25 @@ TEST(pressing, SC_38_an_idle_hour_is_no_backlog) {
     EXPECT_EQ(m.backlog_peak, 0u);
     EXPECT_EQ(m.drift_compensations, 0u);
     EXPECT_EQ(m.lateness.total_us, 0u);
+}
+
+// SC-33: a clock that is set by hand has no excuse. Who steps over a deadline is told by how much;
+// who comes to it is not.
+TEST(pressing, SC_33_a_clock_set_by_hand_has_a_budget_of_nothing) {
+    pressed<served_rig> rig;
+    ASSERT_TRUE(rig.once(2, timer_priority::normal).has_value());
+    rig.pass(1);
+    rig.pass(1);
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_EQ(rig.warnings.count, 0u);
+    ASSERT_TRUE(rig.once(2, timer_priority::normal).has_value());
+    rig.jump(5);
+    EXPECT_TRUE(journal().is({1}));
+    ASSERT_EQ(rig.warnings.count, 1u);
+    EXPECT_EQ(rig.warnings.all[0].kind, scheduler_warning_kind::drift_exceeded);
+    EXPECT_EQ(rig.warnings.all[0].value, ms(3).ns());
+    EXPECT_EQ(rig.warnings.all[0].limit, 0);
+    EXPECT_EQ(rig->metrics().drift_max_ns, static_cast<std::uint64_t>(ms(3).ns()));
 }
 
 // SC-30, TC-X17: after 10 s all comes at once, in order, and time is what has passed.

@@ -299,6 +299,20 @@ public:
     [[nodiscard]] tactus::scheduler& scheduler() noexcept { return *world_->timers(); }
     /// SC-4: the same with references of actors.
     [[nodiscard]] typed_scheduler timers() noexcept { return typed_scheduler(world_->timers()); }
+    /// SH-2, SH-3: runs once when the scheduler closes: all actors have ended, and all timers;
+    /// threads are still there. By priority, then in the order of registration, on one thread, for
+    /// at most scheduler_config::shutdown_timeout all together. `name`, a constant, is for who
+    /// reads the log. See docs/shutdown.md.
+    template <class Task>
+    [[nodiscard]] std::expected<on_close_tasks::handle, scheduler_error> register_on_close(
+        Task&& what, const char* name = "",
+        close_priority priority = close_priority::user) noexcept {
+        return scheduler().register_on_close(std::forward<Task>(what), priority, name);
+    }
+    /// True when it waited: it will not run.
+    bool cancel_on_close(on_close_tasks::handle which) noexcept {
+        return scheduler().cancel_on_close(which);
+    }
     /// Ready when everything has ended, as wait() sees it; the same one each time. May outlive the
     /// system.
     [[nodiscard]] std::shared_future<void> when_terminated() const;

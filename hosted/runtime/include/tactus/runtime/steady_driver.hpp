@@ -2,7 +2,8 @@
 //
 // Steady driver: a thread that keeps the time of a hosted system when its workers do not (SC-36,
 // TS-7). It sleeps until its host has something to do, or for ever; a nearer deadline wakes it, and
-// nothing else does: an idle system makes no wake-ups.
+// nothing else does: an idle system makes no wake-ups. It sleeps until an instant, not for a while:
+// being slow on its way to sleep makes it no later.
 //
 // When it starts it measures how late this machine wakes a thread that has nothing else to do.
 //

@@ -57,6 +57,17 @@ struct device_config {
     world_events* events = nullptr;  // is told what happens; outlives the system
     // Dumps by message and samples: &all_services. Null: none, and less code.
     const system_services* services = nullptr;
+    // Of the scheduler, as scheduler_config has them.
+    zero_delay_rule zero_delay = zero_delay_rule::reject;
+    std::optional<duration> catch_up = {};  // none: the default of the clock's kind
+    std::uint32_t chunk_ticks = 1'024;
+    std::uint32_t adaptive_quota_divisor = 2;
+    std::uint32_t cooldown_ticks = 5;
+    duration shutdown_timeout = duration::from_s(5);
+    // What stands beside it: diagnostics, gauge, policies, on-close tasks; outlives the system.
+    // Null: none, and less code.
+    scheduler_services* timer_services = nullptr;
+    driver_policy driver_stops = {};  // what becomes of a driver that stops by itself
 };
 
 struct device_error {
@@ -66,14 +77,16 @@ struct device_error {
         name_invalid,
         resolution_invalid,
         capacity_invalid,
-        driver_failed,  // the tick driver does not start: driver says why
+        driver_failed,      // the tick driver does not start: driver says why
+        scheduler_invalid,  // a setting of the scheduler: scheduler says which, value and limit
     };
     kind what = kind::arena_too_small;
     std::size_t needed = 0;
     std::size_t given = 0;
     tick_driver_error driver = {};
+    scheduler_config_error scheduler = {};
 };
-inline constexpr std::size_t device_error_count = 6;
+inline constexpr std::size_t device_error_count = 7;
 [[nodiscard]] const char* name_of(device_error::kind what) noexcept;
 /// One line for people.
 [[nodiscard]] const char* text_of(device_error::kind what) noexcept;
@@ -92,8 +105,9 @@ public:
         std::string_view name, const toolbox& tools, const device_config& c = {}) noexcept;
     device_system(device_system&& other) noexcept : parts_(std::exchange(other.parts_, nullptr)) {}
     device_system& operator=(device_system&&) = delete;
-    /// Ends all actors, children before parents, and closes what is left after a while. Requires:
-    /// not called within an actor; an executor gives its task back, or runs it meanwhile.
+    /// Ends all actors, children before parents, and closes what is left after a while. The driver
+    /// drives until they have ended. Requires: not called within an actor; an executor gives its
+    /// task back, or runs it meanwhile.
     ~device_system();
 
     // ---- actors: any thread
@@ -134,7 +148,8 @@ public:
 
     /// One run of one mailbox. False when nothing is ready, or when it is called from within one.
     bool run_once() noexcept;
-    /// Until nothing is ready, or `max` runs; how many.
+    /// Until nothing is ready, or `max` runs; how many. Before that it takes the ticks that were
+    /// counted, and sees to a driver that has stopped; so does run_once.
     std::size_t run_until_idle(std::size_t max = std::numeric_limits<std::size_t>::max()) noexcept;
     /// Runs what is ready, and sleeps in between, until everything has ended. With a tick source it
     /// looks after every tick; without one it sleeps until a deadline, or until another thread
@@ -222,7 +237,8 @@ struct device_system::timing {
                    .overflow = &overflow,
                    .memory = m.large,
                    .slot = tools.local,
-                   .listener = m.told}) {}
+                   .listener = m.told,
+                   .services = c.timer_services}) {}
 
     [[nodiscard]] static scheduler_config config_of(const device_config& c,
                                                     const clock& time) noexcept {
@@ -230,6 +246,12 @@ struct device_system::timing {
         made.resolution = c.resolution;
         made.profile = scheduler_profile::custom;
         made.custom = {c.timers_max, c.overflow_max, 1};
+        made.zero_delay = c.zero_delay;
+        made.catch_up = c.catch_up;
+        made.chunk_ticks = c.chunk_ticks;
+        made.adaptive_quota_divisor = c.adaptive_quota_divisor;
+        made.cooldown_ticks = c.cooldown_ticks;
+        made.shutdown_timeout = c.shutdown_timeout;
         return made;
     }
 
@@ -258,6 +280,12 @@ struct device_system::parts final : world_events, tick_host, driver_source, sche
     [[nodiscard]] actor_scheduler::options filled(const device_config& c) noexcept;
     void pull_ticks() noexcept;
     void sleep_for_tick() noexcept;
+    /// What is done between two runs: the time that has passed, and who makes it pass.
+    void look_around() noexcept {
+        pull_ticks();
+        tend_driver();
+    }
+    void close_timers() noexcept;
 
     // The driver's host.
     [[nodiscard]] std::expected<void, tick_driver_error> start_driver() noexcept;
@@ -295,9 +323,11 @@ struct device_system::parts final : world_events, tick_host, driver_source, sche
     // 1: the last actor has ended. Relaxed: the owner's thread ran it, or looks again.
     port::atomic<std::uint32_t> ended{0};
     port::atomic<std::uint32_t> bell{0};  // to sleep on
-    port::mutex failing;
+    // For a moment each: who runs the world ends it, who owns the system pulls its ticks.
+    mutable port::mutex mutex;
+    // Under the lock, and so is the lease.
     char failure[failure_size_max] = {};
-    std::size_t failure_size = 0;  // under the lock; constant once it is not 0
+    std::size_t failure_size = 0;  // constant once it is not 0
 };
 
 constexpr std::size_t device_system::required_bytes(const device_config& c) noexcept {

@@ -10,7 +10,7 @@
 //         if (earliest() < at)
 //             place.stay();
 //         else
-//             (void)place.sleep(...);
+//             (void)place.sleep_until(...);
 //     }
 //
 // Why no wake-up is lost: adding a deadline is followed by a look at the word; going to sleep is a
@@ -43,10 +43,11 @@ public:
         // Relaxed: who takes it for asleep wakes it in vain.
         until_.store(awake, std::memory_order_relaxed);
     }
-    /// False when `timeout_ns` passed (negative: never); true when woken, also for what it has seen
-    /// already.
-    [[nodiscard]] bool sleep(std::int64_t timeout_ns) noexcept {
-        const bool woken = place_.park(timeout_ns);
+    /// Until an instant of the platform's monotonic clock: what is done between a look at the time
+    /// and this makes it no later. False when it has come (negative: never); true when woken, also
+    /// for what it has seen already.
+    [[nodiscard]] bool sleep_until(std::int64_t deadline_ns) noexcept {
+        const bool woken = place_.park_until(deadline_ns);
         stay();
         return woken;
     }

@@ -40,6 +40,8 @@
 //
 //   inline constexpr bool has_interrupts;
 //     Interrupt handlers run portable code, on the stack of what they interrupt.
+//   bool in_interrupt() noexcept;
+//     This is one. A constant false where there are none.
 //
 //   class critical_section;
 //     RAII: no interrupt handler runs on this core while it lives; nests. On the host, where no
@@ -66,10 +68,14 @@
 //
 //   bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,
 //                std::int64_t timeout_ns) noexcept;
+//   bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected,
+//                   std::int64_t deadline_ns) noexcept;
 //   void wake_one(atomic<std::uint32_t>& word) noexcept;
 //     Sleeps while the word has the expected value: false when `timeout_ns` passed (negative:
 //     never), true otherwise, also for no reason. Looking at the word and going to sleep are one
-//     step against wake_one, which wakes one sleeper, if there is one.
+//     step against wake_one, which wakes one sleeper, if there is one. wait_until has an instant
+//     instead, of the platform's monotonic clock (negative: never): what the caller does before it
+//     sleeps makes it no later. Bare metal: both sleep until the next interrupt.
 //
 //   template <class T> T& thread_instance() noexcept;
 //     This thread's own T, made of constants when the thread starts and never destroyed. T is
@@ -152,6 +158,7 @@ static_assert(requires(const void* p, std::size_t n) {
     { poisoning() } noexcept -> std::same_as<bool>;
     { pause() } noexcept;
     { yield() } noexcept;
+    { in_interrupt() } noexcept -> std::same_as<bool>;
 });
 static_assert(requires(mutex m) {
     { m.lock() } noexcept;
@@ -160,6 +167,7 @@ static_assert(requires(mutex m) {
 });
 static_assert(requires(atomic<std::uint32_t> w, std::uint32_t v, std::int64_t ns) {
     { wait_on(w, v, ns) } noexcept -> std::same_as<bool>;
+    { wait_until(w, v, ns) } noexcept -> std::same_as<bool>;
     { wake_one(w) } noexcept;
 });
 static_assert(requires(plain<void*> p, void* v) {

@@ -13,11 +13,16 @@
 //
 // Notes that were left by calls that ended before another call began are done before that one's.
 //
-// Thread safety: any thread. A node is left at most once at a time.
+// Where there are interrupts there is one thread: only a handler, or who is inside, could find the
+// lock taken, and would wait for ever. So nobody waits there (check command_lock:1), and handlers
+// are refused before they come here.
+//
+// Thread safety: any thread; not from interrupt handlers. A node is left at most once at a time.
 #pragma once
 
 #include <cstdint>
 
+#include <tactus/base/check.hpp>
 #include <tactus/port/port.hpp>
 
 namespace tactus::inline v0 {
@@ -39,6 +44,7 @@ public:
     /// Waits. Not by who is inside.
     void enter() noexcept {
         while (!try_enter()) {
+            TACTUS_CHECK(1, !port::has_interrupts);
             for (unsigned i = 0; i < spins && word_.load(std::memory_order_relaxed) != nullptr; ++i)
                 port::pause();
             if (word_.load(std::memory_order_relaxed) != nullptr)
@@ -82,6 +88,7 @@ public:
     }
 
 private:
+    TACTUS_CHECK_MODULE("command_lock");
     static constexpr unsigned spins = 64;
 
     /// No node is there.

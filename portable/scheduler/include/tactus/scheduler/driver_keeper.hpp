@@ -16,7 +16,7 @@
 //   given_up  nobody starts it any more       -       -                   -
 //
 // Thread safety: any thread. Starting and stopping the driver is done by one at a time, and no lock
-// is held then that stopped() needs.
+// is held then that stopped() needs. The listener is told under no lock: it may stop the keeper.
 #pragma once
 
 #include <cstdint>
@@ -78,6 +78,11 @@ private:
     /// Ran for so long: what comes is another failure.
     static constexpr duration settled = duration::from_s(1);
 
+    struct tended {
+        instant at = instant::never();  // when it is to be tended next
+        bool refused = false;           // it could not be started: that is to be published
+    };
+    [[nodiscard]] tended restart(instant now, scheduler_warning& why) noexcept;
     /// Under the lock; what is to be published.
     [[nodiscard]] scheduler_warning broke(tick_driver_error why, instant now) noexcept;
     void publish(const scheduler_warning& what) const noexcept {

@@ -27,7 +27,10 @@
 //   K3  a cell is given back when nothing refers to it: its holders are 0
 //   K4  jobs of one tick are delivered in the order in which they were registered
 //
-// Thread safety: everything from any thread.
+// Thread safety: everything from any thread. Interrupt handlers count ticks on a tick source, and
+// do nothing else (TS-4): what they would schedule is refused (within_interrupt), what they would
+// cancel is not cancelled, and the rest ends the program (check command_lock:1) where it would wait
+// for what was interrupted.
 #pragma once
 
 #include <concepts>
@@ -571,7 +574,7 @@ private:
     [[nodiscard]] bool end_word(job& j, job_word& seen, std::uint32_t generation, job_state to,
                                 job_end why) const noexcept;
     bool cancel(std::uint32_t index, std::uint32_t generation) noexcept {
-        return stop(index, generation, job_state::cancelled);
+        return !port::in_interrupt() && stop(index, generation, job_state::cancelled);
     }
     /// Ends what it carries, outside the lock.
     void drop_cargo(job& j) noexcept;

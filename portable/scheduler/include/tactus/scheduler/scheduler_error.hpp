@@ -24,8 +24,9 @@ enum class scheduler_errc : std::uint8_t {
     closed,                      // 0 | 0 (SH-1)
     task_run_capacity_exceeded,  // on-close tasks | their capacity (SH-2)
     construction_failed,         // 0 | 0: the constructor of what is to be sent or run threw
+    within_interrupt,            // 0 | 0: an interrupt handler only counts ticks (TS-4)
 };
-inline constexpr std::size_t scheduler_errc_count = 9;
+inline constexpr std::size_t scheduler_errc_count = 10;
 [[nodiscard]] const char* name_of(scheduler_errc code) noexcept;
 
 /// Why state backpressure or rejecting was entered.

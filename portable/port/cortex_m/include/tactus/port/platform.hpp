@@ -21,6 +21,12 @@
 namespace tactus::inline v0::port {
 
 inline constexpr bool has_interrupts = true;
+/// The number of the exception that is being handled is not 0.
+[[nodiscard]] inline bool in_interrupt() noexcept {
+    std::uint32_t number = 0;
+    asm volatile("mrs %0, ipsr" : "=r"(number));
+    return number != 0;
+}
 
 /// Masks interrupts while it lives and then restores what was before, so sections nest.
 class critical_section {
@@ -182,6 +188,10 @@ private:
     if (timeout_ns != 0 && word.load(std::memory_order_relaxed) == expected)
         asm volatile("dsb\n\twfi" ::: "memory");
     return timeout_ns != 0;
+}
+[[nodiscard]] inline bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected,
+                                     std::int64_t deadline_ns) noexcept {
+    return wait_on(word, expected, deadline_ns);
 }
 inline void wake_one(atomic<std::uint32_t>&) noexcept {}
 

@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    friend bool wait_on(const atomic<std::uint32_t>&, std::uint32_t, std::int64_t) noexcept;
+    friend bool wait_until(const atomic<std::uint32_t>&, std::uint32_t, std::int64_t) noexcept;
     friend void wake_one(atomic<std::uint32_t>&) noexcept;
 
     std::atomic<T> cell_;
@@ -119,6 +119,8 @@ private:
 // Futexes; an interrupted or refused sleep is a wake-up for no reason.
 bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,
              std::int64_t timeout_ns) noexcept;
+bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected,
+                std::int64_t deadline_ns) noexcept;
 void wake_one(atomic<std::uint32_t>& word) noexcept;
 
 template <class T>

@@ -306,6 +306,12 @@ inline bool wait_on(const atomic<std::uint32_t>& word, std::uint32_t expected,
         return model::detail::wait_on(word.cell(), expected, timeout_ns, at);
     return timeout_ns < 0 || word.load(std::memory_order_relaxed) != expected;
 }
+/// There is no clock: a limit is a limit, however it is given.
+inline bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected,
+                       std::int64_t deadline_ns,
+                       model::detail::where at = model::detail::where::current()) noexcept {
+    return wait_on(word, expected, deadline_ns, at);
+}
 inline void wake_one(atomic<std::uint32_t>& word,
                      model::detail::where at = model::detail::where::current()) noexcept {
     if (model::detail::running)

@@ -7,6 +7,9 @@
 namespace tactus::inline v0::port {
 
 inline constexpr bool has_interrupts = false;
+[[nodiscard]] constexpr bool in_interrupt() noexcept {
+    return false;
+}
 
 class critical_section {
 public:

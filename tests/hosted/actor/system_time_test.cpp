@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: what is said of the driver of a hosted system, in a whole system: its metrics once a second
+// to who wants them (TS-7), no wake-ups while nothing is due (SC-36), drift and lateness told after
+// a stall and not after an idle hour (SC-30, SC-33, SC-38), and an end that begins on the driver's
+// own thread (SC-35).
+// Method: the real clock where threads sleep; a clock that stands still until the test moves it
+// where the figures must be exact.
+#include <tactus/runtime/actor_system.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <latch>
+#include <mutex>
+#include <semaphore>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <tactus/runtime/steady_driver.hpp>
+#include <tactus/scheduler/scheduler.hpp>
+
+#include "pool_rig.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using namespace std::chrono_literals;
+using tactus_test::under_sanitizer;
+using tactus_test::until;
+
+namespace {
+
+/// As a clock of the machine, but it stands still until it is moved.
+class still_clock final : public tactus::clock {
+public:
+    instant now() const noexcept override { return instant::from_ns(ns.load()); }
+    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
+    void advance(duration d) { ns.fetch_add(static_cast<std::uint64_t>(d.ns())); }
+    std::atomic<std::uint64_t> ns{0};
+};
+
+/// Acts when the test says so, as one whose thread was stopped meanwhile.
+class stalled_driver final : public tick_driver {
+public:
+    const char* name() const noexcept override { return "stalled"; }
+    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
+    std::expected<void, tick_driver_error> start(tick_host& to) noexcept override {
+        host.store(&to);
+        return {};
+    }
+    void stop() noexcept override { host.store(nullptr); }
+    /// A worker may be there first.
+    void act() {
+        tick_host& to = *host.load();
+        (void)to.next_act();
+        (void)to.act(to.time().now());
+    }
+    std::atomic<tick_host*> host{nullptr};
+};
+
+class warnings final : public world_events {
+public:
+    void timer_warned(const scheduler_warning& what) noexcept override {
+        const std::lock_guard held(mutex_);
+        all_.push_back(what);
+    }
+    [[nodiscard]] std::vector<scheduler_warning> of(scheduler_warning_kind kind) {
+        const std::lock_guard held(mutex_);
+        std::vector<scheduler_warning> found;
+        for (const scheduler_warning& w : all_) {
+            if (w.kind == kind)
+                found.push_back(w);
+        }
+        return found;
+    }
+    [[nodiscard]] std::size_t count() {
+        const std::lock_guard held(mutex_);
+        return all_.size();
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<scheduler_warning> all_;
+};
+
+/// A system whose time is the test's.
+struct still_system {
+    still_clock time;
+    stalled_driver driver;
+    warnings told;
+    actor_system system{"still",
+                        {.events = &told,
+                         .tools = {.time = &time, .driver = &driver},
+                         .log_level = log_level::off}};
+
+    /// Runs something after `d`, and gives back whether it ran when the clock was moved by `moved`.
+    bool runs_after(duration d, duration moved) {
+        std::counting_semaphore<> ran(0);
+        const auto job =
+            system.scheduler().schedule_once_fn(d, [&](const execution_batch&) { ran.release(); });
+        if (!job)
+            return false;
+        time.advance(moved);
+        driver.act();
+        return ran.try_acquire_for(60s);
+    }
+};
+
+/// Switches that threads of this process made because they had nothing to do.
+long voluntary_switches() {
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    return use.ru_nvcsw;
+}
+
+struct block {};
+class blocker : public actor<block> {
+public:
+    blocker(std::latch* in, std::counting_semaphore<>* go) : in_(in), go_(go) {}
+    void on(block) {
+        in_->count_down();
+        go_->acquire();
+    }
+
+private:
+    std::latch* in_;
+    std::counting_semaphore<>* go_;
+};
+
+}  // namespace
+
+// TS-7
+TEST(system_time, TS_7_who_subscribes_is_told_of_the_driver_once_a_second) {
+    runtime::steady_driver driver;
+    actor_system system("told", {.tools = {.driver = &driver}});
+    ASSERT_TRUE(until([&] { return driver.jitter() > duration::zero(); }));
+    std::this_thread::sleep_for(200ms);
+    // Nobody does: it sleeps on.
+    const std::uint64_t before = driver.metrics().wakeups;
+    std::this_thread::sleep_for(1'500ms);
+    EXPECT_EQ(driver.metrics().wakeups, before);
+    {
+        auto told = system.scheduler().subscribe(diagnostic_kind::driver_status);
+        ASSERT_TRUE(told.has_value());
+        const auto next = [&] {
+            std::optional<diagnostic> found;
+            EXPECT_TRUE(until([&] { return (found = told->poll()).has_value(); }));
+            return found;
+        };
+        ASSERT_TRUE(next());
+        const auto begun = std::chrono::steady_clock::now();
+        const auto second = next();
+        ASSERT_TRUE(second);
+        EXPECT_EQ(second->kind, diagnostic_kind::driver_status);
+        EXPECT_GE(second->detail, 0);
+        // It was polled late, or it came a second after the one before.
+        EXPECT_GE(std::chrono::steady_clock::now() - begun, 500ms);
+        EXPECT_GT(driver.metrics().wakeups, before);
+    }
+    // It learns of that the next time, and then sleeps on.
+    EXPECT_TRUE(until([&] {
+        const std::uint64_t at = driver.metrics().wakeups;
+        std::this_thread::sleep_for(1'500ms);
+        return driver.metrics().wakeups == at;
+    }));
+}
+
+// SC-36, EX-4: of no thread. A tick of 1 ms would be 2,000 of them.
+TEST(system_time, SC_36_no_thread_of_an_idle_system_wakes) {
+    actor_system system("idle", {.dispatcher = {.workers = 2}});
+    struct parked : actor<int> {
+        void on(int) {}
+    };
+    for (int i = 0; i < 100; ++i)
+        (void)system.spawn_anonymous<parked>();
+    // A timer that is far away wakes nobody, either.
+    ASSERT_TRUE(system.scheduler()
+                    .schedule_once_fn(duration::from_s(3'600), [](const execution_batch&) {})
+                    .has_value());
+    std::this_thread::sleep_for(300ms);
+    const long before = voluntary_switches();
+    std::this_thread::sleep_for(2s);
+    const long switches = voluntary_switches() - before;
+    std::printf("switches in two idle seconds: %ld\n", switches);
+    // This thread's own, and what a sanitizer's thread makes.
+    EXPECT_LT(switches, under_sanitizer ? 400 : 20);
+}
+
+// SC-30, SC-33
+TEST(system_time, SC_33_a_driver_that_stalls_is_warned_of) {
+    still_system s;
+    ASSERT_TRUE(s.runs_after(duration::from_ms(5), duration::from_s(10)));
+    const auto late = s.told.of(scheduler_warning_kind::drift_exceeded);
+    ASSERT_EQ(late.size(), 1u);
+    EXPECT_EQ(late[0].value, duration::from_ms(9'995).ns());
+    EXPECT_EQ(late[0].limit, duration::from_us(50).ns());  // a twentieth of a tick
+    // SC-32: 9,995 ticks late.
+    const auto m = s.system.scheduler().metrics();
+    EXPECT_EQ(m.backlog_peak, 9'995u);
+    EXPECT_EQ(m.drift_compensations, 1u);
+    EXPECT_EQ(m.drift_max_ns, static_cast<std::uint64_t>(duration::from_ms(9'995).ns()));
+    // SC-30: nothing of that time is lost.
+    EXPECT_NE(s.system.dump_scheduler().find("tick 10000"), std::string::npos)
+        << s.system.dump_scheduler();
+}
+
+// SC-38
+TEST(system_time, SC_38_an_idle_hour_and_then_a_timer_warns_of_nothing) {
+    still_system s;
+    s.time.advance(duration::from_s(3'600));
+    s.driver.act();
+    ASSERT_TRUE(s.runs_after(duration::from_ms(10), duration::from_ms(10)));
+    const auto m = s.system.scheduler().metrics();
+    EXPECT_EQ(m.backlog_peak, 0u);
+    EXPECT_EQ(m.drift_compensations, 0u);
+    EXPECT_EQ(m.drift_max_ns, 0u);
+    EXPECT_EQ(m.above_window, 0u);
+    EXPECT_EQ(s.told.count(), 0u);
+    // With a timer that waits for the end of the hour, too.
+    ASSERT_TRUE(s.runs_after(duration::from_s(3'600), duration::from_s(3'600)));
+    EXPECT_EQ(s.told.count(), 0u);
+}
+
+// SC-35, TC-S52: a function that the driver's own thread runs ends the system. Waiting there would
+// be for itself, and says so.
+TEST(system_time, SC_35_the_driver_does_not_wait_for_itself) {
+    for (int round = 0; round < 5; ++round) {
+        actor_system system("ends", {.dispatcher = {.workers = 1, .max_workers = 1}});
+        const auto here = system.dispatchers().add(
+            {.id = "here", .config = {.executor = executor_kind::calling_thread}});
+        ASSERT_TRUE(here);
+        std::latch in(1);
+        std::counting_semaphore<> go(0);
+        system.spawn<blocker>("busy", &in, &go).tell(block{});
+        in.wait();
+        // The only worker is busy: the driver's thread runs it.
+        std::string on;
+        bool waited = true;
+        std::counting_semaphore<> ran(0);
+        const auto job = system.scheduler().schedule_once_fn(
+            duration::from_ms(2),
+            [&](const execution_batch&) {
+                char name[16] = {};
+                pthread_getname_np(pthread_self(), name, sizeof name);
+                on = name;
+                waited = system.terminate_and_wait(60s);
+                ran.release();
+            },
+            static_cast<std::uint16_t>(here->number()));
+        ASSERT_TRUE(job);
+        ASSERT_TRUE(ran.try_acquire_for(60s));
+        go.release();
+        EXPECT_EQ(on, "tactus-time");
+        EXPECT_FALSE(waited);
+        EXPECT_TRUE(system.wait(60s));
+    }
+}
