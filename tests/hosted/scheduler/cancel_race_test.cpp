@@ -25,7 +25,9 @@ using tactus_test::large_scheduler_rig;
 
 namespace {
 
-const std::uint32_t each = tactus_test::size_of_run(1'000'000, 300'000, 100'000);
+std::uint32_t size_of_each() {
+    return tactus_test::size_of_run(1'000'000, 300'000, 100'000);
+}
 
 /// Which job a message is of.
 struct mark {
@@ -65,6 +67,7 @@ private:
 };
 
 TEST(cancel_race, every_job_is_handled_or_cancelled_and_never_both) {
+    const std::uint32_t each = size_of_each();
     std::vector<outcome> all(2 * each);
     outcomes = &all;
     large_scheduler_rig r;
@@ -162,7 +165,7 @@ TEST(cancel_race, every_job_is_handled_or_cancelled_and_never_both) {
 
 // CN-2, CN-6: a periodic job is not handled after a cancel that succeeded, wherever it was.
 TEST(cancel_race, a_periodic_job_ends_with_its_cancel) {
-    const std::uint32_t rounds = each / 100;
+    const std::uint32_t rounds = size_of_each() / 100;
     std::vector<outcome> all(rounds);
     outcomes = &all;
     large_scheduler_rig r;
