@@ -124,7 +124,7 @@ struct actor_system::parts final : world_events {
               .listener = &world,
               .services = &services,
           })),
-          probes(time, o.actors_max),
+          probes(o.actors_max),
           names({.memory = &heap, .rules = o.rules}),
           world({.memory = &heap,
                  .events = this,
@@ -270,7 +270,7 @@ struct actor_system::parts final : world_events {
             how.events->timer_warned(what);
     }
     void pressure(const mailbox_pressure& what) noexcept override {
-        probes.mailbox_filled(what.percent);
+        probes.mailbox_filled(what);
         listener.pressure(world, what);
         if (how.events != nullptr)
             how.events->pressure(what);

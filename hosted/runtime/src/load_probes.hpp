@@ -3,7 +3,7 @@
 // Load probes: what a hosted system tells the scheduler's gauge, so that it takes fewer timers when
 // there is too much to do already (BP-5).
 //
-//   mailbox      the fullest bounded mailbox that said so lately
+//   mailbox      the fullest of the bounded mailboxes that told of pressure (MB-5), as it is now
 //   dispatcher   mailboxes that wait for a worker, of so many for each
 //   runtime      actors alive, of as many as there may be
 //
@@ -11,13 +11,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/events.hpp>
 #include <tactus/port/port.hpp>
 #include <tactus/scheduler/backpressure_gauge.hpp>
-#include <tactus/time/clock.hpp>
 
 namespace tactus::inline v0::runtime {
 
@@ -25,15 +26,11 @@ class load_probes {
 public:
     /// Mailboxes for each worker that are as much as it can bear.
     static constexpr std::uint64_t waiting_per_worker = 4'096;
-    /// A mailbox that was full so long ago is not any more, or says so again.
-    static constexpr std::uint32_t mailbox_memory_ms = 10;
+    /// So many mailboxes are looked at; of more the fullest.
+    static constexpr std::size_t mailboxes_max = 8;
 
-    load_probes(const clock& time, std::uint32_t actors_max) noexcept
-        : mailbox_(*this),
-          dispatcher_(*this),
-          runtime_(*this),
-          time_(time),
-          actors_max_(actors_max) {}
+    explicit load_probes(std::uint32_t actors_max) noexcept
+        : mailbox_(*this), dispatcher_(*this), runtime_(*this), actors_max_(actors_max) {}
 
     /// From now on. Both outlive the probes.
     void begin(actor_scheduler& kernel, backpressure_gauge& gauge) noexcept {
@@ -43,11 +40,20 @@ public:
         (void)gauge.register_probe("dispatcher", dispatcher_);
         (void)gauge.register_probe("runtime", runtime_);
     }
-    /// A bounded mailbox is so full.
-    void mailbox_filled(std::uint32_t percent) noexcept {
-        // Relaxed: one is as good as another that was as full.
-        filled_.store(percent, std::memory_order_relaxed);
-        filled_at_ms_.store(now_ms(), std::memory_order_relaxed);
+    /// A bounded mailbox is filling up. It says so once, and then for a second no more, so it is
+    /// looked at from now on.
+    void mailbox_filled(const mailbox_pressure& what) noexcept {
+        const port::lock_guard held(mutex_);
+        filled* least = &mailboxes_[0];
+        for (filled& m : mailboxes_) {
+            if (m.who == what.ref) {
+                m.capacity = what.capacity;
+                return;
+            }
+            if (load_of(m) < load_of(*least))
+                least = &m;
+        }
+        *least = {what.ref, what.capacity};
     }
 
 private:
@@ -61,9 +67,11 @@ private:
     struct mailbox_probe final : probe {
         using probe::probe;
         [[nodiscard]] std::optional<std::uint32_t> load_permille() noexcept override {
-            if (of.now_ms() - of.filled_at_ms_.load(std::memory_order_relaxed) > mailbox_memory_ms)
-                return 0;
-            return of.filled_.load(std::memory_order_relaxed) * 10;
+            const port::lock_guard held(of.mutex_);
+            std::uint32_t load = 0;
+            for (const filled& m : of.mailboxes_)
+                load = std::max(load, of.load_of(m));
+            return load;
         }
     };
     struct dispatcher_probe final : probe {
@@ -87,18 +95,26 @@ private:
         }
     };
 
-    [[nodiscard]] std::uint32_t now_ms() const noexcept {
-        return static_cast<std::uint32_t>(time_.now().ns() / 1'000'000);
+    struct filled {
+        mailbox_index who;
+        std::uint32_t capacity = 0;  // 0: none
+    };
+    /// In thousandths; of one that has ended nothing.
+    [[nodiscard]] std::uint32_t load_of(const filled& m) const noexcept {
+        if (m.capacity == 0)
+            return 0;
+        return static_cast<std::uint32_t>(kernel_->depth_of(m.who).value_or(0) *
+                                          std::uint64_t{1'000} / m.capacity);
     }
 
     mailbox_probe mailbox_;
     dispatcher_probe dispatcher_;
     runtime_probe runtime_;
-    const clock& time_;
     const std::uint64_t actors_max_;
     actor_scheduler* kernel_ = nullptr;
-    port::atomic<std::uint32_t> filled_{0};
-    port::atomic<std::uint32_t> filled_at_ms_{0};  // of a time that wraps after 49 days
+    port::mutex mutex_;
+    // Under the lock.
+    filled mailboxes_[mailboxes_max];
 };
 
 }  // namespace tactus::inline v0::runtime

@@ -51,12 +51,24 @@ private:
     any_ref to_;
 };
 
+using counts = std::vector<std::size_t>;
+
 struct rig_of_two {
     explicit rig_of_two(starter::what does) {
         to = rig.spawn<listener>("listener", &seen);
         by = rig.spawn<starter>("starter", does, to.any());
         by.tell(go{});
         rig.run();
+    }
+    /// So many ticks, one by one; how many had come after each.
+    template <class Count>
+    [[nodiscard]] counts counts_of(unsigned ticks, Count&& count) {
+        counts all;
+        for (unsigned i = 0; i < ticks; ++i) {
+            rig.pass(1);
+            all.push_back(count());
+        }
+        return all;
     }
     world_rig rig;
     std::vector<noted> seen;
@@ -84,8 +96,9 @@ TEST(context_scheduling, at_a_fixed_rate) {
     rig_of_two r([](actor_context c, any_ref to) {
         EXPECT_TRUE(c.schedule_at_fixed_rate(ms(2), ms(3), to, beat{1}));
     });
-    r.rig.pass(9);
-    ASSERT_EQ(r.seen.size(), 3u);  // 2, 5, 8
+    EXPECT_EQ(r.counts_of(9, [&] { return r.seen.size(); }),
+              (counts{0, 1, 1, 1, 2, 2, 2, 3, 3}));  // 2, 5, 8
+    ASSERT_EQ(r.seen.size(), 3u);
     EXPECT_EQ(r.seen[2].batch->mode, job_mode::fixed_rate);
     EXPECT_TRUE(r.seen[2].from == r.by.any());
     r.rig.end();
@@ -95,8 +108,8 @@ TEST(context_scheduling, with_a_fixed_delay) {
     rig_of_two r([](actor_context c, any_ref to) {
         EXPECT_TRUE(c.schedule_with_fixed_delay(ms(2), ms(3), to, beat{1}));
     });
-    r.rig.pass(9);
-    EXPECT_EQ(r.seen.size(), 3u);
+    EXPECT_EQ(r.counts_of(9, [&] { return r.seen.size(); }),
+              (counts{0, 1, 1, 1, 2, 2, 2, 3, 3}));  // each is handled at once
     r.rig.end();
 }
 
@@ -111,7 +124,7 @@ TEST(context_scheduling, functions) {
         EXPECT_TRUE(c.schedule_with_fixed_delay_fn(
             ms(4), ms(4), [](const execution_batch& b) { ran.push_back(b); }));
     });
-    r.rig.pass(7);  // 2; 3, 6; 4
+    EXPECT_EQ(r.counts_of(7, [] { return ran.size(); }), (counts{0, 1, 2, 3, 3, 4, 4}));
     ASSERT_EQ(ran.size(), 4u);
     EXPECT_EQ(ran[0].mode, job_mode::one_shot);
     EXPECT_EQ(ran[1].mode, job_mode::fixed_rate);

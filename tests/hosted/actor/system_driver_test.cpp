@@ -151,8 +151,12 @@ TEST(system_driver, SC_36_timers_fire_while_all_workers_are_busy) {
     // Into a mailbox, too, though nobody can handle it yet.
     const auto sleeper = system.spawn_anonymous<blocker>(&in, &go);
     const auto fired = system.scheduler().counted().fired;
-    ASSERT_TRUE(system.scheduler().schedule_once(duration::from_ms(5), any_ref(sleeper).index(),
-                                                 poison_pill{}));
+    // BP-3: a machine that was away for longer than the window refuses for a moment.
+    ASSERT_TRUE(until([&] {
+        return system.scheduler()
+            .schedule_once(duration::from_ms(5), any_ref(sleeper).index(), poison_pill{})
+            .has_value();
+    }));
     EXPECT_TRUE(until([&] { return system.scheduler().counted().fired == fired + 1; }));
     go.release(2);
 }
@@ -226,7 +230,8 @@ TEST(system_driver, TC_S52_the_driver_ends_with_its_system) {
             duration::from_ms(1), [&](const execution_batch&) { ran.release(); }));
         EXPECT_TRUE(ran.try_acquire_for(60s));
     }
-    EXPECT_EQ(threads_named("tactus-time"), before);
+    // It has been joined; the kernel forgets it a moment later.
+    EXPECT_TRUE(until([&] { return threads_named("tactus-time") == before; }));
 }
 
 // SC-35, TS-8: a driver that does not start, whatever the reason, is an exception that says it.
@@ -273,7 +278,11 @@ TEST(system_driver, TS_7_a_driver_that_stops_is_started_again) {
     actor_system system("test", {.tools = {.driver = &driver, .log = &log}});
     EXPECT_EQ(driver.starts.load(), 1);
     driver.break_down(tick_driver_error::driver_stopped);
-    EXPECT_TRUE(until([&] { return system.info().driver.restarts == 1; }));
+    // It counts as started again before it is.
+    EXPECT_TRUE(until([&] {
+        return driver.starts.load() == 2 && driver.host.load() != nullptr &&
+               system.info().driver.restarts == 1;
+    }));
     EXPECT_TRUE(log.has("the tick driver own stopped, driver_stopped: 0 of at most 3 restarts"));
     driver.refuses = 1;
     driver.break_down(tick_driver_error::drift_exceeded);

@@ -11,15 +11,23 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "pool_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
+using tactus_test::until;
 
 namespace {
 
@@ -39,6 +47,13 @@ private:
     std::mutex mutex_;
     std::vector<std::string> all_;
 };
+
+/// Not under pressure. It looks when something is scheduled, so something is, and gone at once.
+bool is_calm(scheduler& timers) {
+    if (auto looks = timers.schedule_once_fn(duration::from_s(60), [](const execution_batch&) {}))
+        (void)looks->cancel();
+    return timers.pressure_now().state == backpressure_state::normal;
+}
 
 struct go {};
 class ends_late : public actor<go> {
@@ -78,7 +93,7 @@ TEST(system_scheduler, SH_5_closes_after_the_actors) {
             close_priority::system_critical));
         ASSERT_TRUE(timers.schedule_once_fn(duration::from_s(60),
                                             [&](const execution_batch&) { seen.add("ran"); }));
-        ASSERT_TRUE(system.terminate_and_wait(10s));
+        ASSERT_TRUE(system.terminate_and_wait(60s));
         EXPECT_EQ(seen.all(),
                   (std::vector<std::string>{"post_stop scheduled", "critical, after delays",
                                             "runtime", "user"}));
@@ -222,6 +237,183 @@ TEST(system_scheduler, EV_1_warnings_are_events) {
     EXPECT_EQ(told.get().batch.runs, 1u);
 }
 
+/// What was told of functions that failed, as it was told.
+class failures final : public world_events {
+public:
+    void timer_warned(const scheduler_warning& what) noexcept override {
+        const std::lock_guard held(mutex_);
+        if (what.kind == scheduler_warning_kind::handler_failed)
+            all_[what.job] = std::string(what.text) + ", " + std::to_string(what.batch.runs) +
+                             (what.batch.job == what.job ? " of it" : " of another");
+        count_ += what.kind == scheduler_warning_kind::handler_failed ? 1 : 0;
+    }
+    [[nodiscard]] std::string of(job_id job) {
+        const std::lock_guard held(mutex_);
+        return all_[job];
+    }
+    [[nodiscard]] unsigned count() {
+        const std::lock_guard held(mutex_);
+        return count_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<job_id, std::string> all_;
+    unsigned count_ = 0;
+};
+
+// SC-12: what a function throws, or says, ends its job, of whatever mode; it is told once, with the
+// job, the error and the batch.
+TEST(system_scheduler, SC_12_a_function_that_fails_ends_its_job) {
+    failures told;
+    actor_system system("failing", {.events = &told, .log_level = log_level::off});
+    for (const bool throws : {false, true}) {
+        for (const auto mode : {job_mode::one_shot, job_mode::fixed_rate, job_mode::fixed_delay}) {
+            std::atomic<int> runs{0};
+            const unsigned before = told.count();
+            std::optional<cancellable> job;
+            // A machine that was away for longer than the window refuses for a moment (BP-3).
+            ASSERT_TRUE(until([&] {
+                const auto made =
+                    system.scheduler().add_function({.mode = mode,
+                                                     .first = duration::from_ms(1),
+                                                     .period = duration::from_ms(1),
+                                                     .backlog_limit = 60'000,
+                                                     .burst_threshold = 60'000},
+                                                    [&runs, throws](const execution_batch&) {
+                                                        runs.fetch_add(1);
+                                                        if (throws)
+                                                            throw std::runtime_error("no luck");
+                                                        return failure("no luck");
+                                                    });
+                if (made)
+                    job = *made;
+                return made.has_value();
+            }));
+            // The end of the job is told from within its run.
+            ASSERT_TRUE(
+                until([&] { return job->is_completed() && system.scheduler().cell_count() == 0; }));
+            EXPECT_EQ(job->end(), job_end::failed);
+            EXPECT_FALSE(job->cancel());
+            const std::string text = throws ? "exception of unknown type, " : "no luck, ";
+            EXPECT_TRUE(told.of(job->id()).starts_with(text)) << told.of(job->id());
+            EXPECT_TRUE(told.of(job->id()).ends_with(" of it"));
+            EXPECT_EQ(told.count(), before + 1);
+            EXPECT_EQ(runs.load(), 1);
+        }
+    }
+}
+
+struct beat {
+    int number;
+};
+/// How often each number came, and in what mode.
+class drummer : public actor<beat> {
+public:
+    struct heard {
+        std::mutex mutex;
+        std::map<int, std::pair<int, job_mode>> all;
+        void note(int number, const execution_batch& b) {
+            const std::lock_guard held(mutex);
+            all[number] = {all[number].first + 1, b.mode};
+        }
+        /// At least once, and a periodic one again.
+        [[nodiscard]] bool has(int number, job_mode mode) {
+            const std::lock_guard held(mutex);
+            return all[number].first >= (mode == job_mode::one_shot ? 1 : 2) &&
+                   all[number].second == mode;
+        }
+    };
+    explicit drummer(heard* to) : to_(to) {}
+    void on(const beat& b) { to_->note(b.number, *context().scheduler_batch()); }
+
+private:
+    heard* to_;
+};
+
+// SC-4, SC-5: every form with references, with options and without.
+TEST(system_scheduler, SC_4_every_form_with_references) {
+    using enum job_mode;
+    drummer::heard heard;
+    actor_system system("typed", {.log_level = log_level::off});
+    const auto to = system.spawn<drummer>("drummer", &heard);
+    const typed_scheduler timers = system.timers();
+    const auto two = duration::from_ms(2);
+    const fixed_rate_options rate{.backlog_limit = 60'000, .burst_threshold = 60'000};
+    const auto function = [&](int n) {
+        return [&heard, n](const execution_batch& b) { heard.note(n, b); };
+    };
+    struct form {
+        job_mode mode;
+        std::function<typed_scheduler::result(int)> ask;
+    };
+    const std::vector<form> forms{
+        {one_shot, [&](int n) { return timers.schedule_once(two, to, beat{n}); }},
+        {one_shot,
+         [&](int n) { return timers.schedule_once(two, to, beat{n}, timer_priority::high); }},
+        {fixed_rate, [&](int n) { return timers.schedule_at_fixed_rate(two, two, to, beat{n}); }},
+        {fixed_rate,
+         [&](int n) { return timers.schedule_at_fixed_rate(two, two, to, beat{n}, rate); }},
+        {fixed_delay,
+         [&](int n) { return timers.schedule_with_fixed_delay(two, two, to, beat{n}); }},
+        {fixed_delay,
+         [&](int n) {
+             return timers.schedule_with_fixed_delay(two, two, to, beat{n}, fixed_delay_options{});
+         }},
+        {one_shot, [&](int n) { return timers.schedule_once_fn(two, function(n)); }},
+        {one_shot,
+         [&](int n) { return timers.schedule_once_fn(two, function(n), timer_priority::high); }},
+        {fixed_rate,
+         [&](int n) { return timers.schedule_at_fixed_rate_fn(two, two, function(n)); }},
+        {fixed_rate,
+         [&](int n) { return timers.schedule_at_fixed_rate_fn(two, two, function(n), rate); }},
+        {fixed_delay,
+         [&](int n) { return timers.schedule_with_fixed_delay_fn(two, two, function(n)); }},
+        {fixed_delay,
+         [&](int n) {
+             return timers.schedule_with_fixed_delay_fn(two, two, function(n),
+                                                        fixed_delay_options{});
+         }},
+    };
+    for (int n = 0; n < static_cast<int>(forms.size()); ++n) {
+        const form& f = forms[static_cast<std::size_t>(n)];
+        // A machine that was away may refuse it for a moment, or end one that has a limit.
+        std::optional<cancellable> job;
+        EXPECT_TRUE(until([&] {
+            if (!job || job->end() == job_end::backlog_exceeded) {
+                const auto made = f.ask(n);
+                if (made)
+                    job = *made;
+            }
+            return heard.has(n, f.mode);
+        })) << n;
+        (void)job->cancel();
+    }
+}
+
+// SC-5: options of its own reach the scheduler.
+TEST(system_scheduler, SC_5_options_of_its_own_go_with_it) {
+    drummer::heard heard;
+    actor_system system("options",
+                        {.scheduler = {.profile = scheduler_profile::custom, .custom = {64, 1, 8}},
+                         .log_level = log_level::off});
+    const auto to = system.spawn<drummer>("drummer", &heard);
+    const typed_scheduler timers = system.timers();
+    const duration far = duration::from_s(10 * 24 * 3'600);
+    const auto low = timers.schedule_once(far, to, beat{1}, timer_priority::low);
+    const auto high = timers.schedule_once(far, to, beat{2}, timer_priority::high);
+    ASSERT_TRUE(low && high);
+    EXPECT_EQ(low->end(), job_end::dropped);
+    const auto wrong = timers.schedule_at_fixed_rate(far, far, to, beat{1},
+                                                     fixed_rate_options{.backlog_limit = 0});
+    ASSERT_FALSE(wrong.has_value());
+    EXPECT_EQ(wrong.error().code, scheduler_errc::invalid_options);
+    const duration minute = duration::from_s(60);
+    ASSERT_TRUE(timers.schedule_with_fixed_delay(minute, minute, to, beat{3},
+                                                 fixed_delay_options{.metadata = 77}));
+    EXPECT_NE(system.dump_scheduler().find("metadata 77"), std::string::npos);
+}
+
 class metric_map final : public metrics_sink {
 public:
     void counter(const metric_info& what, std::string_view, std::uint64_t n) noexcept override {
@@ -248,6 +440,12 @@ TEST(system_scheduler, OH_2_metrics_dumps_and_probes) {
     ASSERT_TRUE(system.timers().schedule_once_fn(duration::from_ms(1),
                                                  [&](const execution_batch&) { ran.set_value(); }));
     ran.get_future().wait();
+    // It is told from within the function, which is not over then; and a machine that was away for
+    // longer than the window has its timers under pressure for a moment.
+    ASSERT_TRUE(until([&] {
+        return system.scheduler().counted().fired == 1 && system.scheduler().active_count() == 1 &&
+               system.scheduler().cell_count() == 1 && is_calm(system.scheduler());
+    }));
     metric_map metrics;
     ASSERT_TRUE(system.world().kernel().set_metrics_sink(&metrics));
     ASSERT_TRUE(system.world().kernel().collect_metrics());

@@ -65,9 +65,11 @@ TEST(scheduler_regression, a_large_function_is_cancelled_while_its_task_waits) {
     rig.time.advance(ms(1));
     rig->run_due(rig.time.now());
     EXPECT_TRUE(made->cancel());
+    EXPECT_EQ(rig.large.live_blocks, 1u);  // the task, which lies in it, still waits
     rig.run();
     EXPECT_TRUE(journal().is({}));
     EXPECT_EQ(held<96>::alive, 1);
+    EXPECT_EQ(rig.large.live_blocks, 0u);
     EXPECT_EQ(rig.large.wrong_releases, 0u);
     EXPECT_EQ(rig->cell_count(), 0u);
 }

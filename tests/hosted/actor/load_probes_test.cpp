@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: what a hosted system has too much of is told to the scheduler's gauge by its probes, and
+// timers are refused until it is gone (BP-5, BP-3).
+// Method: real load: a mailbox that fills up, actors that wait for a worker, as many actors as
+// there may be. For each the greatest load that is borne, and one more.
+#include <tactus/runtime/actor_system.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <latch>
+#include <semaphore>
+#include <string_view>
+#include <vector>
+
+#include <tactus/scheduler/scheduler.hpp>
+
+#include "pool_rig.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using namespace std::chrono_literals;
+using tactus_test::until;
+
+namespace {
+
+actor_system::options one_worker() {
+    return {.dispatcher = {.workers = 1, .max_workers = 1}, .log_level = log_level::off};
+}
+
+/// What becomes of a timer of that priority; nothing: it is accepted. It is gone at once.
+std::optional<scheduler_error> refusal(scheduler& timers, timer_priority priority) {
+    auto made = timers.add_function(job_request::once(duration::from_s(60), priority),
+                                    [](const execution_batch&) {});
+    if (!made)
+        return made.error();
+    (void)made->cancel();
+    return std::nullopt;
+}
+
+/// Samples at ticks that differ: probes are asked when something is scheduled.
+void sample(scheduler& timers, unsigned times) {
+    const auto tick_of = [&] {
+        return runtime::steady_clock{}.now().ns() /
+               static_cast<std::uint64_t>(timers.resolution().ns());
+    };
+    for (unsigned i = 0; i < times; ++i) {
+        (void)refusal(timers, timer_priority::high);
+        const auto at = tick_of();
+        ASSERT_TRUE(until([&] { return tick_of() != at; }));
+    }
+}
+
+struct pressed {
+    explicit pressed(actor_system& s) : timers(s.scheduler()) {}
+
+    /// The load is there, and stays below what engages the gauge.
+    void bears(std::string_view probe, std::uint32_t permille) {
+        sample(timers, 4);
+        EXPECT_EQ(timers.gauge()->highest().name, probe);
+        EXPECT_EQ(timers.gauge()->highest().permille, permille);
+        EXPECT_FALSE(timers.gauge()->engaged());
+        EXPECT_NE(timers.pressure_now().cause, backpressure_cause::gauge);
+    }
+    /// Its probe says so, and the scheduler refuses what is not important because of it.
+    void engages(std::string_view probe, std::uint32_t permille) {
+        EXPECT_TRUE(until([&] {
+            (void)refusal(timers, timer_priority::high);
+            return timers.gauge()->highest().name == probe &&
+                   timers.gauge()->highest().permille >= permille &&
+                   timers.pressure_now().state == backpressure_state::backpressure &&
+                   timers.pressure_now().cause == backpressure_cause::gauge;
+        }));
+        // For as long as it is there, not for the moment in which it was noticed.
+        sample(timers, 30);
+        EXPECT_TRUE(timers.gauge()->engaged());
+        for (const auto p : {timer_priority::normal, timer_priority::low}) {
+            const auto why = refusal(timers, p);
+            ASSERT_TRUE(why.has_value());
+            EXPECT_EQ(why->code, scheduler_errc::backpressured);
+            EXPECT_EQ(why->cause, backpressure_cause::gauge);
+        }
+        EXPECT_FALSE(refusal(timers, timer_priority::high).has_value());
+    }
+    /// It is gone, and so is the pressure.
+    void clears() {
+        EXPECT_TRUE(until([&] {
+            (void)refusal(timers, timer_priority::high);
+            return timers.pressure_now().state == backpressure_state::normal &&
+                   !timers.gauge()->engaged();
+        }));
+        EXPECT_LT(timers.gauge()->highest().permille, 800U);
+        EXPECT_FALSE(refusal(timers, timer_priority::low).has_value());
+    }
+
+    scheduler& timers;
+};
+
+struct block {};
+/// Does not come to an end before it may.
+class blocker : public actor<block, int> {
+public:
+    blocker(std::latch* in, std::binary_semaphore* go) : in_(in), go_(go) {}
+    void on(block) {
+        in_->count_down();
+        go_->acquire();
+    }
+    void on(int) {}
+
+private:
+    std::latch* in_;
+    std::binary_semaphore* go_;
+};
+
+class idle : public actor<int> {
+public:
+    void on(int) {}
+};
+
+}  // namespace
+
+// BP-5, MB-5: it told at 75 % that it fills up, and no more; how full it is now is what counts.
+TEST(load_probes, BP_5_a_full_mailbox) {
+    std::latch in(1);
+    std::binary_semaphore go(0);
+    actor_system system("test", one_worker());
+    pressed timers(system);
+    const auto full = system.try_spawn<blocker>(
+        "full", {.mailbox = {.when_full = overflow::reject, .capacity = 100}}, &in, &go);
+    ASSERT_TRUE(full);
+    full->tell(block{});
+    in.wait();
+    const auto fill = [&](std::uint32_t depth) {
+        actor_scheduler& kernel = system.world().kernel();
+        while (kernel.depth_of(full->any().index()).value_or(depth) < depth)
+            full->tell(1);
+    };
+    fill(79);
+    timers.bears("mailbox", 790);
+    fill(80);
+    timers.engages("mailbox", 800);
+    fill(100);
+    timers.engages("mailbox", 1'000);
+    go.release();
+    timers.clears();
+}
+
+// BP-5: the fullest counts, whichever told last; one that has ended is not full.
+TEST(load_probes, BP_5_the_fullest_of_several_mailboxes) {
+    std::latch in(1);
+    std::binary_semaphore go(0);
+    actor_system system("test", one_worker());
+    pressed timers(system);
+    // The only worker is held up, so all of them stay as they are.
+    system.spawn<blocker>("busy", &in, &go).tell(block{});
+    in.wait();
+    std::vector<actor_ref<int>> all;
+    const auto add = [&](std::uint32_t messages) {
+        const auto made = system.try_spawn<idle>(
+            "", {.mailbox = {.when_full = overflow::reject, .capacity = 100}});
+        ASSERT_TRUE(made);
+        for (std::uint32_t i = 0; i < messages; ++i)
+            made->tell(1);
+        all.push_back(*made);
+    };
+    add(95);
+    for (int i = 0; i < 20; ++i)
+        add(76);
+    timers.engages("mailbox", 950);
+    EXPECT_EQ(timers.timers.gauge()->highest().permille, 950U);
+    (void)system.stop(all.front().any());
+    go.release();
+    timers.clears();
+}
+
+// BP-5: mailboxes that wait for a worker, 4,096 each being as much as it can bear.
+TEST(load_probes, BP_5_a_busy_dispatcher) {
+    std::latch in(1);
+    std::binary_semaphore go(0);
+    actor_system system("test", one_worker());
+    pressed timers(system);
+    std::vector<actor_ref<int>> all;
+    for (int i = 0; i < 3'300; ++i)
+        all.push_back(system.spawn_anonymous<idle>());
+    system.spawn<blocker>("busy", &in, &go).tell(block{});
+    in.wait();
+    // Whoever was not yet begun when it was held up waits already.
+    const auto waiting = [&] { return system.world().kernel().order().waiting_count(); };
+    std::size_t told = 0;
+    const auto fill = [&](std::uint32_t count) {
+        for (; told < all.size() && waiting() < count; ++told)
+            all[told].tell(1);
+        return waiting();
+    };
+    ASSERT_EQ(fill(3'276), 3'276U);  // of 4,096: 799 thousandths
+    timers.bears("dispatcher", 799);
+    ASSERT_EQ(fill(3'277), 3'277U);
+    timers.engages("dispatcher", 800);
+    go.release();
+    timers.clears();
+}
+
+// BP-5: actors alive, of as many as there may be.
+TEST(load_probes, BP_5_as_many_actors_as_there_may_be) {
+    actor_system::options few = one_worker();
+    few.actors_max = 1'000;
+    actor_system system("test", few);
+    pressed timers(system);
+    actor_scheduler& kernel = system.world().kernel();
+    std::vector<actor_ref<int>> all;
+    while (kernel.live_count() < 799)
+        all.push_back(system.spawn_anonymous<idle>());
+    timers.bears("runtime", 799);
+    all.push_back(system.spawn_anonymous<idle>());
+    timers.engages("runtime", 800);
+    (void)system.stop(all.back().any());
+    timers.clears();
+    EXPECT_LT(kernel.live_count(), 800U);
+}
