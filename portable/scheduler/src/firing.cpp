@@ -28,7 +28,7 @@ constexpr char batch_tag = 0;
 }  // namespace
 
 instant scheduler::next_deadline() noexcept {
-    lock_.enter();
+    enter();
     tick next = leave(true);
     if (next == no_deadline)
         return instant::never();
@@ -106,7 +106,7 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     job* first = nullptr;
     job* last = nullptr;
     owed_warnings owed;
-    lock_.enter();
+    enter();
     lock_.do_left([this](job& j) { apply(j); });
     fold_counts();
     const tick next = wheel_.next_deadline().value_or(at + 1);
@@ -313,7 +313,7 @@ void scheduler::fire_copies(job& j) noexcept {
 }
 
 job* scheduler::take_flight() noexcept {
-    lock_.enter();
+    enter();
     job* const flight = cells_are_scarce() ? nullptr : store_.take();
     let_go();
     return flight;
