@@ -136,6 +136,43 @@ void scheduler::apply(job& j) noexcept {
     end_scheduled(j);
 }
 
+void scheduler::withdraw(job& j, job_word was) noexcept {
+    if constexpr (withdrawn_places != 0) {
+        // With a quota its place is free at once; who watches is told at once.
+        if (!was.is(job_word::periodic) && quota_ == scheduler_capacity::unlimited && !is_closed_ &&
+            (services_ == nullptr || !services_->has(scheduler_services::watching))) [[likely]] {
+            keep_withdrawn(j);
+            return;
+        }
+    }
+    apply(j);
+}
+
+// Nobody else refers to it, and what it carried has ended.
+void scheduler::keep_withdrawn(job& j) noexcept {
+    if constexpr (withdrawn_places != 0) {
+        ++counts_.cancelled;
+        wheel_.fetch(j.timer);
+        if (job* const oldest = withdrawn_.exchange(j)) [[likely]]
+            end_withdrawn(*oldest);
+        if (const job* const next = withdrawn_.halfway()) [[likely]]
+            wheel_.fetch_neighbours(next->timer);
+        // The last one is gone, and there is memory to give back.
+        if (active_ == withdrawn_.count() && wheel_.holds_more_than_retained()) [[unlikely]]
+            settle_all();
+    }
+}
+
+void scheduler::end_withdrawn(job& j) noexcept {
+    (void)wheel_.cancel(j.timer);
+    deactivate(j);
+    end_alive(j);
+}
+
+void scheduler::settle_all() noexcept {
+    withdrawn_.clear([this](job& j) { end_withdrawn(j); });
+}
+
 void scheduler::end_scheduled(job& j) noexcept {
     deactivate(j);
     if (j.carries == nullptr) {
@@ -268,6 +305,8 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
         return false;
     job& j = store_.at(index);
     bool inside = false;
+    // It is in two lines: both are asked for at once.
+    port::prefetch(reinterpret_cast<const std::byte*>(&j) + port::cache_line);
     job_word seen(j.word.load(job::state.acquire()));
     // CN-3: a run that waits in a mailbox keeps no timer from being registered. Its cell is not
     // given back while the lock is held.
@@ -275,7 +314,7 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
         inside = lock_.try_enter();
         // Where there is a quota, who finds the lock taken waits for it.
         if (!inside && quota_ != scheduler_capacity::unlimited) {
-            lock_.enter();
+            enter();
             inside = true;
         }
     }
@@ -293,7 +332,10 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
     } else if (seen.state() == job_state::scheduled) {
         if (!j.is_shared())
             drop_cargo(j);
-        submit(j);
+        if (!lock_.enter_or_leave(j))
+            return true;
+        withdraw(j, seen);
+        let_go();
     } else if (seen.state() == job_state::executing && seen.is(job_word::owned)) {
         submit(j);  // this is its owner; who fires it may still hold it
     }

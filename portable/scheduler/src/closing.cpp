@@ -75,7 +75,7 @@ private:
 }  // namespace
 
 bool scheduler::close() noexcept {
-    lock_.enter();
+    enter();
     lock_.do_left([this](job& j) { apply(j); });
     const bool is_first = !is_closed_;
     is_closed_ = true;
@@ -172,7 +172,7 @@ close_report scheduler::shutdown() noexcept {
 void scheduler::note_task(const close_result& what) noexcept {
     if (!services_->has(scheduler_services::watching))
         return;
-    lock_.enter();
+    enter();
     note_watched(diagnostic_kind::on_close, nullptr, scale_.floor(time_.now()),
                  static_cast<std::int64_t>(what.number));
     let_go();

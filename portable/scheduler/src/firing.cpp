@@ -28,7 +28,7 @@ constexpr char batch_tag = 0;
 }  // namespace
 
 instant scheduler::next_deadline() noexcept {
-    lock_.enter();
+    enter();
     tick next = leave(true);
     if (next == no_deadline)
         return instant::never();
@@ -107,7 +107,7 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     job* last = nullptr;
     const job* delivered = nullptr;
     owed_warnings owed;
-    lock_.enter();
+    enter();
     lock_.do_left([this](job& j) { apply(j); });
     fold_counts();
     const tick next = wheel_.next_deadline().value_or(at + 1);
@@ -341,7 +341,7 @@ void scheduler::fire_copies(job& j) noexcept {
 }
 
 job* scheduler::take_flight() noexcept {
-    lock_.enter();
+    enter();
     job* const flight = cells_are_scarce() ? nullptr : store_.take();
     let_go();
     return flight;
@@ -414,7 +414,7 @@ void scheduler::note_lost(const job& j) noexcept {
     dropped_.fetch_add(1, std::memory_order_relaxed);
     if (services_ == nullptr || !services_->has(scheduler_services::watching))
         return;
-    lock_.enter();
+    enter();
     note_watched(diagnostic_kind::drop, &j, scale_.floor(time_.now()),
                  static_cast<std::int64_t>(j.priority));
     let_go();

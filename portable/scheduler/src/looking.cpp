@@ -10,7 +10,7 @@ namespace tactus::inline v0 {
 using detail::job;
 
 std::uint32_t scheduler::active_count() noexcept {
-    lock_.enter();
+    enter();
     lock_.do_left([this](job& j) { apply(j); });
     const std::uint32_t n = active_;
     let_go();
@@ -18,7 +18,7 @@ std::uint32_t scheduler::active_count() noexcept {
 }
 
 std::uint32_t scheduler::cell_count() noexcept {
-    lock_.enter();
+    enter();
     lock_.do_left([this](job& j) { apply(j); });
     const std::uint32_t n = store_.used_count();
     let_go();
@@ -26,7 +26,7 @@ std::uint32_t scheduler::cell_count() noexcept {
 }
 
 scheduler::counts scheduler::counted() noexcept {
-    lock_.enter();
+    enter();
     lock_.do_left([this](job& j) { apply(j); });
     fold_counts();
     const counts c = counts_;
@@ -42,7 +42,7 @@ void scheduler::fold_counts() noexcept {
 }
 
 std::optional<execution_batch> scheduler::last_batch() noexcept {
-    lock_.enter();
+    enter();
     const auto last = last_.last_batch();
     let_go();
     return last;
@@ -50,7 +50,7 @@ std::optional<execution_batch> scheduler::last_batch() noexcept {
 
 scheduler_metrics scheduler::metrics() noexcept {
     scheduler_metrics m;
-    lock_.enter();
+    enter();
     lock_.do_left([&](job& j) {
         ++m.pending_commands;
         apply(j);
@@ -100,7 +100,7 @@ void scheduler::dump(text_sink& to, dump_format format, std::uint32_t jobs_max) 
         return n == scheduler_capacity::unlimited ? std::optional<std::uint32_t>{} : n;
     };
     s.driver = kernel_->driven_by();
-    lock_.enter();
+    enter();
     lock_.do_left([&](job& j) {
         ++s.pending_commands;
         apply(j);
@@ -120,7 +120,7 @@ void scheduler::dump(text_sink& to, dump_format format, std::uint32_t jobs_max) 
     let_go();
     scheduler_dump out(to, format, s, jobs_max);
     for (std::uint32_t i = 0; i < made; ++i) {
-        lock_.enter();
+        enter();
         const auto view = view_of(store_.at(i));
         let_go();
         if (view)

@@ -52,7 +52,7 @@ void scheduler::look_closely(instant now) noexcept {
     const bool engaged = services_ != nullptr && services_->has(scheduler_services::gauging) &&
                          services_->engaged(at);
     owed_warnings owed;
-    lock_.enter();
+    enter();
     const auto next = wheel_.next_deadline();
     const std::uint64_t late = next && *next < at ? at - *next : 0;
     if (late != 0 || engaged || pressure_.state() != backpressure_state::normal)
@@ -76,14 +76,14 @@ void scheduler::note_drift(instant due, instant now, owed_warnings& owed) noexce
 void scheduler::set_jitter(duration jitter) noexcept {
     if (services_ == nullptr)
         return;
-    lock_.enter();
+    enter();
     services_->drift.set_budget(
         {.clock = clock_kind_, .resolution = scale_.resolution(), .jitter = jitter});
     let_go();
 }
 
 void scheduler::ticks_taken(std::uint64_t ticks) noexcept {
-    lock_.enter();
+    enter();
     // The tick that has just passed is nobody's fault. Those of before were late for what was due
     // then, if anything was (SC-38).
     ticks_taken_ = ticks > 1 ? ticks - 1 : 0;
@@ -92,7 +92,7 @@ void scheduler::ticks_taken(std::uint64_t ticks) noexcept {
 }
 
 scheduler::pressure scheduler::pressure_now() noexcept {
-    lock_.enter();
+    enter();
     const pressure p{.state = pressure_.state(),
                      .cause = pressure_.cause(),
                      .mode = pressure_.mode(),
@@ -117,6 +117,8 @@ std::optional<scheduler_error> scheduler::admit(const job_request& r, instant no
                                                 bool& takes_overflow,
                                                 owed_warnings& owed) noexcept {
     std::optional<scheduler_error> refused;
+    if (active_ >= timers_limit_) [[unlikely]]
+        settle();
     if (is_closed_) [[unlikely]]
         refused = scheduler_error{.code = scheduler_errc::closed};
     else if (!pressure_.admits_at_once(active_) && !r.goes_on) [[unlikely]]

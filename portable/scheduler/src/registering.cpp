@@ -159,10 +159,18 @@ job* scheduler::take_cell(bool& inside) noexcept {
             return spare;
     }
     if (!inside) {
-        lock_.enter();
+        enter();
         inside = true;
     }
     return nullptr;
+}
+
+job* scheduler::take_free_cell() noexcept {
+    job* const cell = store_.take();
+    if (cell != nullptr || withdrawn_.count() == 0) [[likely]]
+        return cell;
+    settle_all();
+    return store_.take();
 }
 
 bool scheduler::give_cargo_room(job& j, const detail::cargo_type& type) noexcept {
@@ -278,7 +286,7 @@ scheduler::place scheduler::begin_registering(const job_request& r, job_kind kin
     if (inside) {
         if (const auto refused = admit(r, now, takes_overflow, owed))
             p.why = *refused;
-        else if (p.cell = store_.take(); p.cell == nullptr)
+        else if (p.cell = take_free_cell(); p.cell == nullptr)
             p.why = no_cell(takes_overflow, owed);
         else
             ++active_;  // reserved
@@ -336,7 +344,7 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
     if (inside) {
         auto refused = admit(r, now, takes_overflow, owed);
         if (!refused) [[likely]] {
-            cell = store_.take();
+            cell = take_free_cell();
             if (cell == nullptr) [[unlikely]]
                 refused = no_cell(takes_overflow, owed);
         }
@@ -470,7 +478,7 @@ scheduler::armed scheduler::rearm(timer_handle which, instant due) noexcept {
     std::optional<scheduler_error> refused;
     bool takes_overflow = false;
     if (inside) {
-        lock_.enter();
+        enter();
         takes_overflow = wheel_.would_overflow(now, due - now);
         if (takes_overflow)
             refused = admit_far({.first = due - now, .priority = j.priority}, owed);

@@ -176,6 +176,7 @@
 #include <tactus/scheduler/scheduler_metrics.hpp>
 #include <tactus/scheduler/scheduler_services.hpp>
 #include <tactus/scheduler/timer_policy.hpp>
+#include <tactus/scheduler/withdrawn_jobs.hpp>
 #include <tactus/time/backlog_judge.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/instant.hpp>

@@ -20,7 +20,9 @@
 //
 // Invariants
 //   K1  a job is in the wheel exactly while it is scheduled, except between a cancel and the moment
-//       it is taken out, which is before the lock is next free
+//       it is taken out: before the lock is next free or, of a one-shot where there is no quota, a
+//       few cancels later (withdrawn_jobs.hpp), but before anybody looks at the wheel, at what is
+//       active or in use, or finds that there is no room
 //   K2  the right to end a job is one thread's: who cancelled it while it was scheduled; who is to
 //       put it in while it is pending; who took it out while it is executing, and passes it on to
 //       its flight or task, or to the actor whose timer it is
@@ -63,6 +65,7 @@
 #include <tactus/scheduler/scheduler_event.hpp>
 #include <tactus/scheduler/scheduler_metrics.hpp>
 #include <tactus/scheduler/scheduler_services.hpp>
+#include <tactus/scheduler/withdrawn_jobs.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/timer_wheel.hpp>
 
@@ -360,7 +363,7 @@ public:
         if (services_ == nullptr)
             return std::unexpected(no_services("log"));
         services_->begin(scheduler_services::watching);
-        lock_.enter();
+        enter();
         const auto done = services_->log().enable(capacity);
         let_go();
         return done;
@@ -370,7 +373,7 @@ public:
     void read_log(Read&& read) noexcept {
         if (services_ == nullptr)
             return;
-        lock_.enter();
+        enter();
         read(std::as_const(services_->log()));
         let_go();
     }
@@ -521,6 +524,22 @@ private:
     /// What who keeps the time is to wait for; no_deadline: nothing.
     [[nodiscard]] tick next_kept() noexcept;
     void apply(job& j) noexcept;
+    /// Of one that was cancelled while it was scheduled: keeps it, or does what apply does.
+    void withdraw(job& j, job_word was) noexcept;
+    void keep_withdrawn(job& j) noexcept;
+    void end_withdrawn(job& j) noexcept;
+    /// Takes out of the wheel what is kept (K1).
+    void settle() noexcept {
+        if (withdrawn_.count() != 0) [[unlikely]]
+            settle_all();
+    }
+    void settle_all() noexcept;
+    /// Waits for the lock: for who looks at what is there.
+    void enter() noexcept {
+        lock_.enter();
+        settle();
+    }
+    [[nodiscard]] job* take_free_cell() noexcept;
     /// What is left to do for a job that was ended while it was scheduled, and is out of the wheel.
     void end_scheduled(job& j) noexcept;
     /// Lets go of the lock, and does what can only be done without it. The next deadline as it was
@@ -661,6 +680,8 @@ private:
     counts counts_;
     std::uint32_t rejected_[scheduler_errc_count] = {};
     last_batch_holder last_;
+    static constexpr std::uint32_t withdrawn_places = port::has_interrupts ? 0 : 8;
+    [[no_unique_address]] detail::withdrawn_jobs<withdrawn_places> withdrawn_;
     job* doomed_ = nullptr;  // their cargo is to be ended without the lock
     // Who keeps the time was told of this deadline, or took it when it asked last; after that it
     // asks again. So only an earlier one is news. When it is cancelled it stays until it has

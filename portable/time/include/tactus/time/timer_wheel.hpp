@@ -152,6 +152,18 @@ public:
     /// given out is a bug of the caller: check timer_wheel:2 in debug builds.
     bool cancel(timer_handle handle) noexcept;
 
+    /// Asks the cache for what a cancel is going to need: the node and, when that has arrived, the
+    /// nodes beside it.
+    void fetch(timer_handle handle) noexcept { port::prefetch(&nodes_.data()[handle.index()]); }
+    void fetch_neighbours(timer_handle handle) noexcept {
+        if (const Index index = nodes_.find(to_slab(handle)); index != none)
+            lists_.fetch_neighbours(index);
+    }
+    /// There is memory that it gives back when it is empty.
+    [[nodiscard]] bool holds_more_than_retained() const noexcept {
+        return usable_count() > retained_;
+    }
+
     /// Moves a pending timer to `now + delay`, ordered as if registered now. The handle stays
     /// valid. Errors: those of insert, and unknown_timer. The timer is as it was then.
     [[nodiscard]] std::expected<void, timer_error> reschedule(timer_handle handle, instant now,

@@ -137,6 +137,12 @@ public:
         }
     }
 
+    /// Asks the cache for the nodes before and after `index`; what is in no list has none.
+    void fetch_neighbours(Index index) const noexcept {
+        port::prefetch(&nodes_[nodes_[index].prev]);
+        port::prefetch(&nodes_[nodes_[index].next]);
+    }
+
     /// Asks the cache for the node that the hint of `index` names.
     void prefetch_ahead(Index index) const noexcept {
         if constexpr (has_hints)
