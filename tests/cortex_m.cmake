@@ -17,7 +17,7 @@ function(board_image name)
   target_link_libraries(${name} PRIVATE test_support tactus::board ${arg_LINK})
   target_include_directories(${name} PRIVATE ${arg_INCLUDES})
   set_target_properties(${name} PROPERTIES SUFFIX .elf)
-  target_link_options(${name} PRIVATE -Wl,-Map=$<TARGET_FILE:${name}>.map)
+  target_link_options(${name} PRIVATE -Wl,-Map=$<TARGET_FILE:${name}>.map -fno-lto)
   set_property(GLOBAL APPEND PROPERTY TACTUS_IMAGES ${name})
 endfunction()
 
