@@ -366,6 +366,8 @@ TEST(suspensions, cycles_with_a_limit_leave_no_memory_behind) {
 
 namespace {
 
+alignas(16) std::byte bytes[4'096];  // of one test at a time: a small board has little more
+
 struct counting_resumer final : resumer {
     void resume_suspended(mailbox_index) noexcept override { ++resumed; }
     void suspension_limit(mailbox_index, suspend_limit_action) noexcept override { ++limits; }
@@ -377,7 +379,6 @@ struct counting_resumer final : resumer {
 
 // CO-4: what cannot be kept has no timer either.
 TEST(suspensions, CO_4_are_refused_when_memory_is_gone) {
-    alignas(16) static std::byte bytes[4'096];
     for (const std::size_t allowance : {0u, 1u}) {  // how often it can grow
         tactus_test::test_memory memory(bytes);
         manual_clock time;
@@ -405,7 +406,6 @@ TEST(suspensions, CO_4_are_refused_when_memory_is_gone) {
 
 // CO-4: refused by the timers: as before, but for the error.
 TEST(suspensions, CO_4_are_refused_when_there_is_no_timer_left) {
-    alignas(16) static std::byte bytes[1'024];
     tactus_test::test_memory memory(bytes);
     manual_clock time;
     naive_timers<1> timers(&time);
@@ -455,7 +455,6 @@ struct hasty_timers final : timer_service {
 
 // CO-4: a timer that is due before there is a record: ended once all the same.
 TEST(suspensions, CO_4_a_time_that_comes_before_its_record_ends_it) {
-    alignas(16) static std::byte bytes[1'024];
     for (const suspend_limit_action action :
          {suspend_limit_action::resume, suspend_limit_action::fail}) {
         tactus_test::test_memory memory(bytes);
@@ -473,7 +472,6 @@ TEST(suspensions, CO_4_a_time_that_comes_before_its_record_ends_it) {
 }
 // CO-4: never early: one that will never come has not come.
 TEST(suspensions, CO_4_a_timer_that_is_closed_at_once_ends_nothing) {
-    alignas(16) static std::byte bytes[1'024];
     tactus_test::test_memory memory(bytes);
     hasty_timers timers;
     timers.closes = true;
