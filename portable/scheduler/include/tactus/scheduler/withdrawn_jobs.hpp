@@ -59,6 +59,8 @@ template <>
 class withdrawn_jobs<0> {
 public:
     [[nodiscard]] static constexpr std::uint32_t count() noexcept { return 0; }
+    [[nodiscard]] static constexpr job* push(job&) noexcept { return nullptr; }
+    [[nodiscard]] static constexpr const job* halfway() noexcept { return nullptr; }
     template <class End>
     static void clear(End&&) noexcept {}
 };
