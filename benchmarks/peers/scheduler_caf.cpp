@@ -5,9 +5,9 @@
 //
 // A delayed message cannot be cancelled there: "cancel in random order" schedules all of them, and
 // cancels all of them in one call. What has an identity of its own is the timeout of a request: "at
-// once" and "in order" set and cancel these, one at a time. The clock looks for one among all of its
-// actor, oldest first: in order it is the first one, in random order a pair would take a walk over
-// half a million.
+// once" and "in order" set and cancel these, one at a time. The clock looks for one among all of
+// its actor, oldest first: in order it is the first one, in random order a pair would take a walk
+// over half a million.
 //
 // usage: bench_scheduler_caf caf N WORKERS
 #include <chrono>

@@ -153,7 +153,7 @@ void scheduler::keep_withdrawn(job& j) noexcept {
     if constexpr (withdrawn_places != 0) {
         ++counts_.cancelled;
         wheel_.fetch(j.timer);
-        if (job* const oldest = withdrawn_.exchange(j)) [[likely]]
+        if (job* const oldest = withdrawn_.push(j)) [[likely]]
             end_withdrawn(*oldest);
         if (const job* const next = withdrawn_.halfway()) [[likely]]
             wheel_.fetch_neighbours(next->timer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: what is cancelled leaves the wheel a few cancels later, and nobody can tell (K1, CN-1, CN-3).
+// Goal: what is cancelled leaves the wheel a few cancels later, and nobody can tell (K1; CN-1 …
+// CN-3).
 // Method: schedulers without a quota and without a subscriber, where the last few are kept; every
 // way to look, and everybody who needs the room. Random programs beside an ordered map.
 #include <tactus/scheduler/scheduler.hpp>

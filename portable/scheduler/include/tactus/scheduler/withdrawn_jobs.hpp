@@ -28,7 +28,7 @@ public:
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
 
     /// Keeps a job; the one that was there for longest has to go, or null.
-    [[nodiscard]] job* exchange(job& j) noexcept {
+    [[nodiscard]] job* push(job& j) noexcept {
         job* const oldest = std::exchange(jobs_[oldest_], &j);
         oldest_ = (oldest_ + 1) % Places;
         if (oldest == nullptr) [[unlikely]]
@@ -59,6 +59,8 @@ template <>
 class withdrawn_jobs<0> {
 public:
     [[nodiscard]] static constexpr std::uint32_t count() noexcept { return 0; }
+    [[nodiscard]] static constexpr job* push(job&) noexcept { return nullptr; }
+    [[nodiscard]] static constexpr const job* halfway() noexcept { return nullptr; }
     template <class End>
     static void clear(End&&) noexcept {}
 };
