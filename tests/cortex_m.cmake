@@ -43,6 +43,7 @@ endfunction()
 
 file(GLOB port_tests CONFIGURE_DEPENDS portable/port/cortex_m/*_test.cpp)
 file(GLOB time_port_tests CONFIGURE_DEPENDS portable/time/cortex_m/*_test.cpp)
+file(GLOB actor_port_tests CONFIGURE_DEPENDS portable/actor/cortex_m/*_test.cpp)
 
 # Settled layers on the smallest board; on the others with ./test --full.
 if(TACTUS_ALL_TESTS OR TACTUS_BOARD IN_LIST small_boards)
@@ -54,6 +55,7 @@ endif()
 # These look at interrupts: with -icount two runs must not differ, not even in when one came.
 board_tests(port_tests SOURCES ${port_tests} LINK tactus::port RUN --twice)
 board_tests(clock_tests SOURCES ${time_port_tests} LINK tactus::time INCLUDES support/narrow_links RUN --twice)
+board_tests(driven_tests SOURCES ${actor_port_tests} LINK tactus::actor RUN --twice)
 # An object with wide links has 33 KiB: more than a small board.
 if(TACTUS_ALL_TESTS AND NOT TACTUS_BOARD IN_LIST small_boards)
   board_tests(time_tests SOURCES ${time_tests} LINK tactus::time INCLUDES support/wide_links)
