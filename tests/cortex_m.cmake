@@ -55,20 +55,14 @@ endif()
 # These look at interrupts: with -icount two runs must not differ, not even in when one came.
 board_tests(port_tests SOURCES ${port_tests} LINK tactus::port RUN --twice)
 board_tests(clock_tests SOURCES ${time_port_tests} LINK tactus::time INCLUDES support/narrow_links RUN --twice)
+board_tests(driven_tests SOURCES ${actor_port_tests} LINK tactus::actor RUN --twice)
 # An object with wide links has 33 KiB: more than a small board.
 if(TACTUS_ALL_TESTS AND NOT TACTUS_BOARD IN_LIST small_boards)
   board_tests(time_tests SOURCES ${time_tests} LINK tactus::time INCLUDES support/wide_links)
 endif()
 
-# A system with a scheduler has no room beside a test's own stack on a small board.
+# Services and the text of a dump have no room beside a system on a small board.
 if(TACTUS_BOARD IN_LIST small_boards)
-  foreach(source IN LISTS scheduler_tests)
-    file(STRINGS ${source} whole_system REGEX "scheduler_rig.hpp")
-    if(whole_system)
-      list(REMOVE_ITEM scheduler_tests ${source})
-    endif()
-  endforeach()
-  # Nor have services, and the text of a dump.
   list(FILTER actor_tests EXCLUDE REGEX "/dump_request_test\\.cpp$")
 endif()
 board_tests(scheduler_tests SOURCES ${scheduler_tests} LINK tactus::scheduler)

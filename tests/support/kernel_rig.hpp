@@ -26,6 +26,14 @@ namespace tactus_test {
 inline constexpr unsigned kernel_slots = board::roomy ? 64 : 12;
 inline constexpr unsigned kernel_envelopes = board::roomy ? 20'000 : 40;
 
+/// How much a rig has room for.
+struct kernel_room {
+    static constexpr unsigned slots = kernel_slots;
+    static constexpr unsigned envelopes = kernel_envelopes;
+    static constexpr std::size_t heap_size = board::roomy ? 256 * 1024 : 3'840;
+    using memory = test_memory;
+};
+
 /// What is sent.
 struct number {
     std::uint32_t value;
@@ -223,19 +231,20 @@ struct ending_actor {
     void receive(tactus::turn& t, tactus::envelope& e) { plain_actor{on}.receive(t, e); }
 };
 
-class kernel_rig {
+template <class Room>
+class basic_kernel_rig {
 public:
     using options = tactus::actor_scheduler::options;
 
     /// `change` is given the options: what the test wants different.
     template <class Change>
-    explicit kernel_rig(Change&& change) noexcept
+    explicit basic_kernel_rig(Change&& change) noexcept
         : memory({heap(), heap_size}),
           slots_({places(), sizeof_places}),
           envelopes_({letters(), sizeof_letters}),
           kernel(std::in_place, changed(change)),
           ticks(std::in_place, *kernel) {}
-    kernel_rig() noexcept : kernel_rig([](options&) {}) {}
+    basic_kernel_rig() noexcept : basic_kernel_rig([](options&) {}) {}
 
     [[nodiscard]] tactus::actor_scheduler& operator*() noexcept { return *kernel; }
     [[nodiscard]] tactus::actor_scheduler* operator->() noexcept { return &*kernel; }
@@ -263,7 +272,7 @@ public:
 
     tactus::manual_clock time{tactus::duration::from_ns(1)};
     recorder events;
-    test_memory memory;
+    Room::memory memory;
 
 private:
     template <class Change>
@@ -272,24 +281,24 @@ private:
         options o{.memory = &memory,
                   .slot_memory = &slots_,
                   .envelope_memory = &envelopes_,
-                  .slot_capacity = kernel_slots,
-                  .envelope_capacity = kernel_envelopes - 4,
+                  .slot_capacity = Room::slots,
+                  .envelope_capacity = Room::envelopes - 4,
                   .reserve_for_system = 4,
                   .slot_magazine = 1,
                   .envelope_magazine = 1,
                   .time = &time,
                   .ring_capacity = 16,
                   .fresh_capacity = 8,
-                  .queue_capacity = kernel_slots,
+                  .queue_capacity = Room::slots,
                   .keyed_capacity = 8,
                   .events = &events};
         change(o);
         return o;
     }
 
-    static constexpr std::size_t heap_size = board::roomy ? 256 * 1024 : 3'840;
-    static constexpr std::size_t sizeof_places = kernel_slots * sizeof(tactus::slot);
-    static constexpr std::size_t sizeof_letters = kernel_envelopes * sizeof(tactus::envelope);
+    static constexpr std::size_t heap_size = Room::heap_size;
+    static constexpr std::size_t sizeof_places = Room::slots * sizeof(tactus::slot);
+    static constexpr std::size_t sizeof_letters = Room::envelopes * sizeof(tactus::envelope);
     [[nodiscard]] static std::byte* heap() noexcept {
         alignas(16) static std::byte bytes[heap_size];
         return bytes;
@@ -311,5 +320,6 @@ public:
     std::optional<tactus::actor_scheduler> kernel;
     std::optional<tactus::inline_tick> ticks;
 };
+using kernel_rig = basic_kernel_rig<kernel_room>;
 
 }  // namespace tactus_test

@@ -36,18 +36,34 @@ public:
     unsigned count = 0;
 };
 
+/// Of the kernel beside a scheduler: a small board has room for little more than the two.
+struct beside_scheduler {
+    static constexpr unsigned slots = board::roomy ? kernel_slots : 4;
+    static constexpr unsigned envelopes = board::roomy ? kernel_envelopes : 20;
+    static constexpr std::size_t heap_size = board::roomy ? kernel_room::heap_size : 1'440;
+    using memory = basic_test_memory<board::roomy ? 1'024 : 24>;
+};
+
 class scheduler_rig {
 public:
     using config = tactus::scheduler_config;
+    using kernel_options = tactus::actor_scheduler::options;
+    using memory_type = beside_scheduler::memory;
 
     template <class Change>
     explicit scheduler_rig(Change&& change) noexcept
         : options_(make(change)),
           timers(std::in_place, options_),
-          kernel([this](kernel_rig::options& o) {
+          kernel([this](kernel_options& o) {
               o.timers = &*timers;
               o.time = &time;
               o.large_payloads = &large;
+              if (!board::roomy) {
+                  o.ring_capacity = 4;
+                  o.fresh_capacity = 2;
+                  o.keyed_capacity = 2;
+                  o.suspension_capacity = 1;
+              }
           }) {
         timers->attach(*kernel);
     }
@@ -75,7 +91,7 @@ public:
 
     tactus::manual_clock time{tactus::duration::from_ns(1)};
     noted_warnings warnings;
-    test_memory large{{large_bytes(), large_size}};
+    memory_type large{{large_bytes(), large_size}};
 
 private:
     template <class Change>
@@ -91,7 +107,7 @@ private:
             .listener = &warnings,
         };
         o.config.profile = tactus::scheduler_profile::custom;
-        o.config.custom = {rig_timers_max, board::roomy ? 200U : 2U, 8};
+        o.config.custom = {rig_timers_max, board::roomy ? 200U : 3U, 8};
         change(o);
         return o;
     }
@@ -124,21 +140,25 @@ private:
 public:
     // In this order: messages of the scheduler may be on their way until the kernel has ended.
     std::optional<tactus::scheduler> timers;
-    kernel_rig kernel;
+    basic_kernel_rig<beside_scheduler> kernel;
 };
 
 namespace detail {
 
 /// Made before the scheduler, and gone after it.
 struct rig_services {
-    static constexpr std::size_t size = board::roomy ? 128 * 1024 : 2'048;
+    explicit rig_services(std::uint32_t tasks_max) noexcept
+        : services({.memory = &services_memory,
+                    .tasks_max = tasks_max,
+                    .probes_max = 2,
+                    .policies_max = 4}) {}
+    static constexpr std::size_t size = board::roomy ? 128 * 1024 : 1'216;
     [[nodiscard]] static std::byte* bytes() noexcept {
         alignas(16) static std::byte all[size];
         return all;
     }
-    test_memory services_memory{{bytes(), size}};
-    tactus::full_scheduler_services services{
-        {.memory = &services_memory, .tasks_max = 4, .probes_max = 2, .policies_max = 4}};
+    beside_scheduler::memory services_memory{{bytes(), size}};
+    tactus::full_scheduler_services services;
 };
 
 }  // namespace detail
@@ -147,8 +167,8 @@ struct rig_services {
 class served_rig : public detail::rig_services, public scheduler_rig {
 public:
     template <class Change>
-    explicit served_rig(Change&& change) noexcept
-        : scheduler_rig([&](tactus::scheduler_options& o) {
+    explicit served_rig(Change&& change, std::uint32_t tasks_max = 4) noexcept
+        : rig_services(tasks_max), scheduler_rig([&](tactus::scheduler_options& o) {
               o.services = &services;
               change(o);
           }) {}

@@ -16,14 +16,17 @@
 
 namespace tactus_test {
 
-class test_memory final : public tactus::memory_source {
+template <unsigned Blocks>
+class basic_test_memory final : public tactus::memory_source {
 public:
     /// Requires: `bytes` is aligned to 16.
-    explicit test_memory(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
+    explicit basic_test_memory(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
 
     [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) noexcept override {
-        if (refusing || allowance == 0)
+        if (refusing || allowance == 0) {
+            ++refused;
             return nullptr;
+        }
         --allowance;
         // The first gap that has room: blocks are few.
         std::byte* at = aligned(bytes_.data(), alignment);
@@ -68,6 +71,7 @@ public:
     std::size_t live_blocks = 0;
     std::size_t peak_bytes = 0;
     std::size_t wrong_releases = 0;
+    std::size_t refused = 0;  // because it was told so
 
 private:
     struct block {
@@ -80,7 +84,8 @@ private:
     }
 
     std::span<std::byte> bytes_;
-    block blocks_[board::roomy ? 1'024 : 64];
+    block blocks_[Blocks];
 };
+using test_memory = basic_test_memory<board::roomy ? 1'024 : 64>;
 
 }  // namespace tactus_test

@@ -129,14 +129,27 @@ std::optional<scheduler_error> scheduler::admit(const job_request& r, instant no
         owe_capacity(*refused, owed);
     }
     // Where overflow grows nobody has to give way.
-    if (!refused && overflow_limit_ != scheduler_capacity::unlimited &&
-        wheel_.would_overflow(now, r.first)) {
+    if (!refused && overflow_limit_ != scheduler_capacity::unlimited && is_far(r.first, now)) {
         refused = admit_far(r, owed);
         takes_overflow = !refused;
     }
     if (refused) [[unlikely]]
         ++rejected_[static_cast<std::size_t>(refused->code)];
     return refused;
+}
+
+// An idle wheel stands where it was last moved to, and from there what is near may be far (BP-6).
+// So it is moved first, up to what is due, which is not taken out here.
+bool scheduler::is_far(duration delay, instant now) noexcept {
+    if (!wheel_.would_overflow(now, delay))
+        return false;
+    const tick at = scale_.floor(now);
+    const tick next = wheel_.next_deadline().value_or(at + 1);
+    const tick to = next > at ? at : next - 1;
+    if (to <= wheel_.now())
+        return true;
+    (void)wheel_.advance(scale_.begin_of(to), [](const expired_timer&) {});
+    return wheel_.would_overflow(now, delay);
 }
 
 std::optional<scheduler_error> scheduler::admit_slowly(const job_request& r,

@@ -321,13 +321,13 @@ TEST(cancelling, every_message_is_destroyed_once) {
         const auto who = rig.kernel.spawn<counted_actor>();
         auto a = rig->schedule_once(ms(1), who, counted_message(1));
         auto b = rig->schedule_once(ms(1), who, counted_message(2));
-        auto c = rig->schedule_at_fixed_rate(ms(1), ms(1), who, counted_message(3));
-        auto d = rig->schedule_with_fixed_delay(ms(1), ms(1), who, counted_message(4));
+        auto c = rig->schedule_at_fixed_rate(ms(2), ms(1), who, counted_message(3));
+        auto d = rig->schedule_with_fixed_delay(ms(2), ms(1), who, counted_message(4));
         ASSERT_TRUE(a && b && c && d);
         EXPECT_EQ(counted_message::live, 4);
         EXPECT_TRUE(b->cancel());
         EXPECT_EQ(counted_message::live, 3);
-        rig.pass(2);
+        rig.pass(3);
         EXPECT_TRUE(journal().is({1, 3, 4, 3, 4}));
         EXPECT_EQ(counted_message::live, 2);
         EXPECT_TRUE(c->cancel());

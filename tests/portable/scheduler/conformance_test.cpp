@@ -24,6 +24,7 @@ using tactus::manual_clock;
 using tactus::scheduler_errc;
 using tactus::scheduler_options;
 using tactus::scheduler_warning_kind;
+using tactus_test::board;
 using tactus_test::journal;
 using tactus_test::number;
 using tactus_test::scheduler_rig;
@@ -291,7 +292,7 @@ TEST(scheduler_conformance, ticks_go_on_where_a_counter_would_wrap) {
     for (const unsigned bits : {31U, 32U}) {
         scheduler_rig rig(begun_at(instant::from_ns(((1ULL << bits) - 20) * 1'000'000)));
         const auto who = rig.spawn();
-        constexpr std::uint32_t count = 40;
+        constexpr std::uint32_t count = board::roomy ? 40 : 8;
         for (std::uint32_t i = 1; i <= count; ++i)
             ASSERT_TRUE(rig->schedule_once(ms(i), who, number{i}).has_value());
         for (std::int32_t i = 1; i <= static_cast<std::int32_t>(count); ++i) {
@@ -312,7 +313,8 @@ TEST(scheduler_conformance, nothing_wraps_at_the_end_of_time) {
     const instant start = instant::never() - ms(20);
     scheduler_rig rig(begun_at(start));
     const auto who = rig.spawn();
-    for (std::uint32_t i = 1; i <= 15; ++i)
+    constexpr std::uint32_t count = board::roomy ? 15 : 8;
+    for (std::uint32_t i = 1; i <= count; ++i)
         ASSERT_TRUE(rig->schedule_once(ms(i), who, number{i}).has_value());
     EXPECT_FALSE(rig->schedule_once(ms(40), who, number{40}).has_value());
     std::int32_t next = 1;
@@ -325,7 +327,7 @@ TEST(scheduler_conformance, nothing_wraps_at_the_end_of_time) {
         }
         journal().clear();
     }
-    EXPECT_EQ(next, 16);
+    EXPECT_EQ(next, count + 1);
     rig.jump(100);
     rig.jump(100);
     EXPECT_TRUE(journal().is({}));
@@ -445,6 +447,7 @@ TEST(scheduler_conformance, the_longest_delay_comes_exactly_then) {
     const duration longest = rig->maximum_delay();
     const duration more = longest + rig->resolution();
     ASSERT_TRUE(rig->schedule_once(longest, who, number{1}).has_value());
+    rig.jump(1);  // three at once would be more than a small board has cells for
     ASSERT_TRUE(rig->schedule_at_fixed_rate(longest, longest, who, number{2}).has_value());
     ASSERT_TRUE(rig->schedule_with_fixed_delay(longest, longest, who, number{3}).has_value());
     EXPECT_FALSE(rig->schedule_once(more, who, number{4}).has_value());
@@ -453,10 +456,12 @@ TEST(scheduler_conformance, the_longest_delay_comes_exactly_then) {
     EXPECT_FALSE(rig->schedule_with_fixed_delay(more, ms(1), who, number{4}).has_value());
     EXPECT_FALSE(rig->schedule_with_fixed_delay(ms(1), more, who, number{4}).has_value());
     EXPECT_EQ(rig->active_count(), 3u);
-    rig.jump(most - 1);
+    rig.jump(most - 2);
     EXPECT_TRUE(journal().is({}));
     rig.jump(1);
-    EXPECT_TRUE(journal().is({1, 2, 3}));
+    EXPECT_TRUE(journal().is({1}));
+    rig.jump(1);
+    EXPECT_TRUE(journal().is({2, 3}));
     rig.jump(most - 1);
     EXPECT_TRUE(journal().is({}));
     rig.jump(1);

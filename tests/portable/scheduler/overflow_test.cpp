@@ -160,6 +160,21 @@ TEST(overflow, BP_7_holds_for_messages_that_are_not_bytes) {
     EXPECT_EQ(lively::alive, 0);
 }
 
+// BP-6: near is what is near now, however long nobody moved the wheel.
+TEST(overflow, BP_6_a_near_one_needs_no_place_after_idle_days) {
+    far_rig rig;
+    for (unsigned i = 0; i < 4; ++i)
+        (void)rig.added(timer_priority::normal);
+    rig.time.advance(duration::from_s(3 * 24 * 3'600));
+    for (unsigned i = 0; i < 2; ++i)
+        ASSERT_TRUE(rig->schedule_once(duration::from_ms(1), rig.who, number{9}).has_value());
+    EXPECT_FALSE(rig.add(timer_priority::low).has_value());
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+    rig.jump(1);
+    EXPECT_TRUE(journal().is({9, 9}));
+    EXPECT_EQ(rig->metrics().dropped, 0u);
+}
+
 far_rig* filled = nullptr;
 
 // BP-7, SC-6: its place is reserved while a message is made, so who has a handle has a timer.

@@ -116,7 +116,7 @@ TEST(scheduler_regression, messages_that_wait_keep_nobody_from_registering) {
     scheduler_rig rig([](tactus::scheduler_options& o) { o.config.custom = {4, 0, 1}; });
     const auto who = rig.spawn();
     ASSERT_TRUE(rig->schedule_at_fixed_rate(ms(1), ms(1), who, number{1}).has_value());
-    constexpr unsigned periods = board::roomy ? 100 : 20;
+    constexpr unsigned periods = board::roomy ? 100 : 12;
     for (unsigned i = 0; i < periods; ++i) {
         rig.time.advance(ms(1));
         rig->run_due(rig.time.now());

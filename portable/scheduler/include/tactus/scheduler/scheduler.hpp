@@ -490,6 +490,7 @@ private:
     [[nodiscard]] std::optional<scheduler_error> admit(const job_request& r, instant now,
                                                        bool& takes_overflow,
                                                        owed_warnings& owed) noexcept;
+    [[nodiscard]] bool is_far(duration delay, instant now) noexcept;
     [[nodiscard]] std::optional<scheduler_error> admit_slowly(const job_request& r,
                                                               owed_warnings& owed) noexcept;
     [[nodiscard]] std::optional<scheduler_error> admit_far(const job_request& r,
