@@ -7,7 +7,8 @@
 # PORTABLE layers build without exceptions, and on bare metal without RTTI; host libraries keep it, since a vtable
 # without type information breaks users who ask for it (ADR 0007). ROOTS adds include roots beside include/ (the
 # port's platform folder). APART: installed, but no part of the umbrella. PRECOMPILE: what nearly all of its sources
-# include, which is most of what compiling them takes; see TACTUS_PRECOMPILE. Every call is also recorded, so that
+# include, which is most of what compiling them takes; see TACTUS_PRECOMPILE. With TACTUS_UNITY a dozen sources are
+# compiled as one, so names in unnamed namespaces are unique within a layer. Every call is also recorded, so that
 # docs/ARCHITECTURE.md can be rendered from the build.
 function(tactus_layer name)
   cmake_parse_arguments(arg "PORTABLE;APART" "PRECOMPILE" "DEPENDS;SOURCES;ROOTS" ${ARGN})
@@ -42,6 +43,9 @@ function(tactus_layer name)
   if(arg_PRECOMPILE)
     tactus_precompile(${target} ${arg_PRECOMPILE})
   endif()
+  if(TACTUS_UNITY)
+    tactus_unite(${target} ${arg_SOURCES})
+  endif()
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE CXX
     EXPORT_NAME ${name}
@@ -67,6 +71,17 @@ function(tactus_precompile target)
     target_precompile_headers(${target} PRIVATE ${ARGN})
     target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
   endif()
+endfunction()
+
+# A source that names the module of its checks for the whole file is compiled alone: the name is not for others.
+function(tactus_unite target)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS ${source} module REGEX "^TACTUS_CHECK_MODULE")
+    if(module)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
 endfunction()
 
 # Writes build/layers.txt: one line per layer, "name folder portable|hosted dependencies...". tools/layer_graph renders

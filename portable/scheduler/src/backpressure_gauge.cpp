@@ -4,21 +4,11 @@
 // again after each.
 #include <tactus/scheduler/backpressure_gauge.hpp>
 
+#include "this_thread.hpp"
+
 #include <new>
 
 namespace tactus::inline v0 {
-namespace {
-
-// Its address tells threads apart.
-struct thread_mark {
-    char unused = 0;
-};
-
-const void* this_thread() noexcept {
-    return &port::thread_instance<thread_mark>();
-}
-
-}  // namespace
 
 backpressure_gauge::backpressure_gauge(memory_source& memory, std::uint32_t probes_max) noexcept
     : memory_(memory),

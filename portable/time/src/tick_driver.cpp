@@ -8,13 +8,13 @@
 namespace tactus::inline v0 {
 namespace {
 
-struct error_text {
+struct driver_error_text {
     tick_driver_error error;
     const char* name;
     const char* text;
 };
 
-constexpr auto texts = std::to_array<error_text>({
+constexpr auto texts = std::to_array<driver_error_text>({
     {tick_driver_error::spawn_failed, "spawn_failed",
      "its thread could not be started: the process or the machine has no room for another"},
     {tick_driver_error::handle_unavailable, "handle_unavailable",

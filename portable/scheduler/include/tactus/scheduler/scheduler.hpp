@@ -675,7 +675,7 @@ private:
     std::uint64_t sequence_ = 0;
     tick observed_at_ = 0;           // the last look at the pressure
     tick noted_at_ = 0;              // the last note, for whose order it is
-    std::uint64_t ticks_taken_ = 0;  // since the last look
+    std::uint64_t ticks_taken_ = 0;  // when ticks were last taken
     std::uint64_t ticks_taken_peak_ = 0;
     std::uint64_t catch_ups_ = 0;
     counts counts_;
