@@ -55,8 +55,9 @@ public:
 
     /// False: there is an earlier one.
     [[nodiscard]] bool add_deadline(which one = last, std::uint32_t ns = 10) {
+        const bool is_earliest = instant::from_ns(ns) < next_deadline();
         due_[one].store(ns, std::memory_order_seq_cst);
-        return next_deadline() == instant::from_ns(ns);
+        return is_earliest;
     }
     void make_work() {
         work_.fetch_add(1, std::memory_order_seq_cst);
