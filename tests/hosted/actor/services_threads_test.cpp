@@ -115,7 +115,7 @@ struct schedule_some {
 struct arrived {};
 struct tally {
     std::atomic<int> scheduled{0};
-    std::atomic<int> refused{0};
+    std::atomic<int> refused{0};  // the machine was away for longer than the window
     std::atomic<int> cancelled{0};
     std::atomic<int> arrived{0};
 };
