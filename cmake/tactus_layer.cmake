@@ -7,9 +7,9 @@
 # PORTABLE layers build without exceptions, and on bare metal without RTTI; host libraries keep it, since a vtable
 # without type information breaks users who ask for it (ADR 0007). ROOTS adds include roots beside include/ (the
 # port's platform folder). APART: installed, but no part of the umbrella. PRECOMPILE: what nearly all of its sources
-# include, which is most of what compiling them takes; see TACTUS_PRECOMPILE. With TACTUS_UNITY a dozen sources are
-# compiled as one, so names in unnamed namespaces are unique within a layer. Every call is also recorded, so that
-# docs/ARCHITECTURE.md can be rendered from the build.
+# include, which is most of what compiling them takes; see TACTUS_PRECOMPILE. With TACTUS_UNITY a dozen
+# of these are compiled as one, so names in unnamed namespaces are unique within such a layer. Every call is also
+# recorded, so that docs/ARCHITECTURE.md can be rendered from the build.
 function(tactus_layer name)
   cmake_parse_arguments(arg "PORTABLE;APART" "PRECOMPILE" "DEPENDS;SOURCES;ROOTS" ${ARGN})
   set(target tactus_${name})
@@ -42,9 +42,9 @@ function(tactus_layer name)
   endif()
   if(arg_PRECOMPILE)
     tactus_precompile(${target} ${arg_PRECOMPILE})
-  endif()
-  if(TACTUS_UNITY)
-    tactus_unite(${target} ${arg_SOURCES})
+    if(TACTUS_UNITY)
+      tactus_unite(${target} ${arg_SOURCES})
+    endif()
   endif()
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE CXX
@@ -73,7 +73,8 @@ function(tactus_precompile target)
   endif()
 endfunction()
 
-# A source that names the module of its checks for the whole file is compiled alone: the name is not for others.
+# A source that names the module of its checks for the whole file is compiled alone: the name is not for others. A
+# variable may have the name of one in another file: it hides nothing where each is compiled alone.
 function(tactus_unite target)
   foreach(source IN LISTS ARGN)
     file(STRINGS ${source} module REGEX "^TACTUS_CHECK_MODULE")
@@ -82,6 +83,7 @@ function(tactus_unite target)
     endif()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  target_compile_options(${target} PRIVATE -Wno-shadow)
 endfunction()
 
 # Writes build/layers.txt: one line per layer, "name folder portable|hosted dependencies...". tools/layer_graph renders

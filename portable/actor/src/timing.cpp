@@ -228,9 +228,9 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     const handled result = receive_inner(t, s, *inner, me);
     t.set_guarded(outer);
     // Fixed delay: counted from here, unless it was cancelled or replaced meanwhile.
-    for (actor_timer* same = s.c.extras()->timers; same != nullptr; same = same->next) {
-        if (same->key == key && same->handle == due.which) {
-            rearm(t, *x, *same);
+    for (actor_timer* still = s.c.extras()->timers; still != nullptr; still = still->next) {
+        if (still->key == key && still->handle == due.which) {
+            rearm(t, *x, *still);
             break;
         }
     }

@@ -27,8 +27,7 @@ const char* text_of(suspend_error why) noexcept {
         "it is held back 63 times, and not once more",
         "no memory for another suspension",
         "a time or a limit needs a system with a scheduler",
-        "the scheduler refuses its timer: it is full, under pressure or closed, or the time is too "
-        "long",
+        "the scheduler refuses its timer: full, under pressure, closed, or the time too long",
     };
     return texts[static_cast<std::size_t>(why)];
 }

@@ -332,10 +332,12 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
     } else if (seen.state() == job_state::scheduled) {
         if (!j.is_shared())
             drop_cargo(j);
-        if (!lock_.enter_or_leave(j))
-            return true;
-        withdraw(j, seen);
-        let_go();
+        if constexpr (withdrawn_places == 0) {
+            submit(j);
+        } else if (lock_.enter_or_leave(j)) {
+            withdraw(j, seen);
+            let_go();
+        }
     } else if (seen.state() == job_state::executing && seen.is(job_word::owned)) {
         submit(j);  // this is its owner; who fires it may still hold it
     }

@@ -546,7 +546,18 @@ private:
     /// Lets go of the lock, and does what can only be done without it. The next deadline as it was
     /// at that moment, if it is asked for; no_deadline: there is none.
     tick leave(bool wants_next) noexcept;
-    void let_go() noexcept { (void)leave(false); }
+    void let_go() noexcept {
+        // Nearly always there is nothing else to do. A device has no room for this at each place.
+        if constexpr (!port::has_interrupts) {
+            if (!owes() && lock_.try_leave()) [[likely]]
+                return;
+        }
+        (void)leave(false);
+    }
+    /// There is something to be done before or after the lock is let go of: see leave().
+    [[nodiscard]] bool owes() const noexcept {
+        return is_nearer_ || is_lossy_ || has_lost_ || doomed_ != nullptr || store_.wants_spares();
+    }
     static constexpr tick no_deadline = ~tick{0};
     void deactivate(job& j) noexcept;
     void fold_counts() noexcept;
