@@ -1,7 +1,9 @@
 # Flags for the project's own code only; users of the library never see them.
 add_library(tactus_build_flags INTERFACE)
 target_compile_options(tactus_build_flags INTERFACE
-  -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wundef
+  -Wall -Wextra -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Wundef
+  # In one piece with others, a source may have a variable with the name of one in another file: that hides nothing.
+  $<$<NOT:$<BOOL:${TACTUS_UNITY}>>:-Wshadow>
   $<$<BOOL:${TACTUS_WERROR}>:-Werror>)
 # g++ 12 warns of overlapping copies in "text" + std::string(...) when it optimises, though there are none (bug 105329).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

@@ -73,8 +73,7 @@ function(tactus_precompile target)
   endif()
 endfunction()
 
-# A source that names the module of its checks for the whole file is compiled alone: the name is not for others. A
-# variable may have the name of one in another file: it hides nothing where each is compiled alone.
+# A source that names the module of its checks for the whole file is compiled alone: the name is not for others.
 function(tactus_unite target)
   foreach(source IN LISTS ARGN)
     file(STRINGS ${source} module REGEX "^TACTUS_CHECK_MODULE")
@@ -83,7 +82,6 @@ function(tactus_unite target)
     endif()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-  target_compile_options(${target} PRIVATE -Wno-shadow)
 endfunction()
 
 # Writes build/layers.txt: one line per layer, "name folder portable|hosted dependencies...". tools/layer_graph renders

@@ -165,7 +165,7 @@ TEST(scheduler_traps, S7_sleeping_workers_do_not_hold_up_the_end) {
     for (int i = 0; i < 20; ++i) {
         std::atomic<std::uint64_t> count{0};
         const auto workers = static_cast<std::uint32_t>(1 + i % 3);
-        pool_rig rig(workers);
+        timed_pool_rig rig(workers);
         actor_scheduler::tell(*rig.system.spawn<sleeping_long>({}, &count), 1);
         ASSERT_TRUE(until([&] {
             return count.load() == 1 && rig.system.order().idle().sleeping_count() == workers;
