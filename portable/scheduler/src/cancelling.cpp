@@ -339,7 +339,7 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
             let_go();
         }
     } else if (seen.state() == job_state::executing && seen.is(job_word::owned)) {
-        submit(j);  // this is its owner; who fires it may still hold it
+        let_go_of_owned(j, 1);  // this is its owner; who fires it may have it in its list
     }
     return true;
 }

@@ -145,9 +145,17 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
 }
 
 bool scheduler::came_due(job& j, instant now) noexcept {
+    // Its owner may end it before it was told: held by who fires it from the moment it is due, since
+    // until then that one's list goes through it.
+    const bool has_owner = j.kind == job_kind::note && j.is_periodic();
+    if (has_owner)
+        (void)j.holders.fetch_add(1, std::memory_order_relaxed);  // "state": seen with the word
     // Cancelled: who did so is about to take it out.
-    if (!changed(j, job_state::scheduled, job_state::executing))
+    if (!changed(j, job_state::scheduled, job_state::executing)) {
+        if (has_owner)
+            (void)j.holders.fetch_sub(1, std::memory_order_relaxed);
         return false;
+    }
     if (services_ != nullptr) {
         const auto late = static_cast<std::uint64_t>(now > j.due ? (now - j.due).ns() : 0);
         ++services_->lateness.counts[duration_buckets::of(late)];
@@ -174,9 +182,6 @@ bool scheduler::came_due(job& j, instant now) noexcept {
     if (j.kind == job_kind::message) {
         j.goes_alone = cells_are_scarce();
         j.flight = j.goes_alone ? nullptr : store_.take();
-    } else if (j.kind == job_kind::note) {
-        // Its owner may end it before it was told.
-        (void)j.holders.fetch_add(1, std::memory_order_relaxed);
     }
     return true;
 }
@@ -234,15 +239,20 @@ void scheduler::fire(job& j) noexcept {
     }
 }
 
-// TM-1: from here on it is its actor's, who arms it again or cancels it.
+// TM-1: from here on it is its actor's, who arms it again or cancels it, or has done so.
 bool scheduler::pass_to_owner(job& j) noexcept {
     const bool is_over =
         !keeps_up(j, j.missed) && changed(j, job_state::executing, job_state::cancelled,
                                           job_end::backlog_exceeded);  // SC-22
-    if (is_over)
-        submit(j);
-    release_hold(j);
+    let_go_of_owned(j, is_over ? 2 : 1);  // its owner's part, too: that finds it over
     return !is_over;
+}
+
+void scheduler::let_go_of_owned(job& j, std::uint32_t parts) noexcept {
+    if (j.holders.fetch_sub(parts, job::held.acq_rel()) != parts)
+        return;
+    j.holders.store(1, std::memory_order_relaxed);  // nobody else refers to it
+    submit(j);
 }
 
 void scheduler::fire_wake(job& j, job_end why) noexcept {

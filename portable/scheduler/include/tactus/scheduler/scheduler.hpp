@@ -627,6 +627,8 @@ private:
     void fire_wake(job& j, job_end why) noexcept;
     /// False: it has missed too much, and has ended.
     [[nodiscard]] bool pass_to_owner(job& j) noexcept;
+    /// Of who fires it and of its owner: the last of them ends it.
+    void let_go_of_owned(job& j, std::uint32_t parts) noexcept;
     [[nodiscard]] bool is_alive(mailbox_index who) noexcept;
     [[nodiscard]] bool cells_are_scarce() noexcept;
     void fire(job& j) noexcept;
