@@ -404,10 +404,10 @@ TEST(conformance_system, C_SUP_34_what_is_kept_of_a_context) {
         void on(std::promise<actor_log>* to) { to->set_value(context().log()); }
     };
     letters lost;
+    std::promise<actor_log> given;
     actor_system system("demo", quiet);
     deliver_to(system, lost);
     const auto k = system.spawn<keeper>("keeper");
-    std::promise<actor_log> given;
     k.tell(&given);
     const actor_log log = given.get_future().get();
     EXPECT_TRUE(system.graceful_stop(k, 10s));

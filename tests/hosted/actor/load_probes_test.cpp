@@ -149,12 +149,12 @@ TEST(load_probes, BP_5_a_full_mailbox) {
 TEST(load_probes, BP_5_the_fullest_of_several_mailboxes) {
     std::latch in(1);
     std::binary_semaphore go(0);
+    std::vector<actor_ref<int>> all;
     actor_system system("test", one_worker());
     pressed timers(system);
     // The only worker is held up, so all of them stay as they are.
     system.spawn<blocker>("busy", &in, &go).tell(block{});
     in.wait();
-    std::vector<actor_ref<int>> all;
     const auto add = [&](std::uint32_t messages) {
         const auto made = system.try_spawn<idle>(
             "", {.mailbox = {.when_full = overflow::reject, .capacity = 100}});
@@ -177,9 +177,9 @@ TEST(load_probes, BP_5_the_fullest_of_several_mailboxes) {
 TEST(load_probes, BP_5_a_busy_dispatcher) {
     std::latch in(1);
     std::binary_semaphore go(0);
+    std::vector<actor_ref<int>> all;
     actor_system system("test", one_worker());
     pressed timers(system);
-    std::vector<actor_ref<int>> all;
     for (int i = 0; i < 3'300; ++i)
         all.push_back(system.spawn_anonymous<idle>());
     system.spawn<blocker>("busy", &in, &go).tell(block{});

@@ -114,10 +114,10 @@ TEST(selection_threads, UP_3_graceful_stop_within_an_actor) {
 // and go.
 TEST(selection_threads, AC_7_many_while_others_come_and_go) {
     constexpr int count = 500;
+    std::atomic<bool> over{false};
     actor_system system{"demo"};
     for (int i = 0; i < count; ++i)
         (void)system.spawn<node>("stays-" + std::to_string(i));
-    std::atomic<bool> over{false};
     std::vector<std::thread> others;
     for (int t = 0; t < 2; ++t) {
         others.emplace_back([&, t] {

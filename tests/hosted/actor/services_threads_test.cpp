@@ -77,11 +77,11 @@ TEST(services_threads, C_TYP_24_everybody_gets_the_same_receptionist) {
 TEST(services_threads, C_TYP_22_one_name_ordered_by_many) {
     constexpr int threads_count = 3;
     constexpr int each = 20;
-    actor_system system("demo", quiet);
-    const auto nursery = system.spawn<spawn_protocol>("nursery");
     std::atomic<int> sum{0};
     std::mutex mutex;
     std::vector<std::string> paths;
+    actor_system system("demo", quiet);
+    const auto nursery = system.spawn<spawn_protocol>("nursery");
     std::vector<std::thread> threads;
     for (int t = 0; t < threads_count; ++t) {
         threads.emplace_back([&] {

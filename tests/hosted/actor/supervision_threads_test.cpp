@@ -89,9 +89,9 @@ TEST(supervision_threads, SV_1_top_level_actors_are_spawned_while_all_are_restar
     brittle::is_brittle = false;
     actor_system::options o{.dispatcher = {.workers = 2}, .log_level = log_level::off};
     o.guardian_strategy.scope = supervision_scope::all_for_one;
+    std::atomic<bool> is_over{false};
     actor_system system("demo", o);
     const auto struck = system.spawn<brittle>("struck");
-    std::atomic<bool> is_over{false};
     std::thread spawns([&] {
         while (!is_over)
             system.spawn_anonymous<passing>().tell(strike{});

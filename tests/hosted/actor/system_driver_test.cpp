@@ -123,20 +123,20 @@ bool has(const std::string& text, std::string_view part) {
 // SC-36: all workers are in handlers until the function of a timer has run elsewhere.
 TEST(system_driver, SC_36_timers_fire_while_all_workers_are_busy) {
     runtime::steady_driver driver;
+    std::latch in(2);
+    std::counting_semaphore<> go(0);
+    std::counting_semaphore<> ran(0);
+    std::atomic<std::int64_t> after{0};
     actor_system system(
         "test", {.dispatcher = {.workers = 2, .max_workers = 2}, .tools = {.driver = &driver}});
     const auto other = system.dispatchers().add(
         {.id = "other", .config = {.executor = executor_kind::thread_pool, .workers = 1}});
     ASSERT_TRUE(other);
     ASSERT_TRUE(sleeps(driver));
-    std::latch in(2);
-    std::counting_semaphore<> go(0);
     for (int i = 0; i < 2; ++i)
         system.spawn_anonymous<blocker>(&in, &go).tell(block{});
     in.wait();
-    std::counting_semaphore<> ran(0);
     const instant begun = system.tools().time->now();
-    std::atomic<std::int64_t> after{0};
     const auto job = system.scheduler().add_function(
         {.first = duration::from_ms(20), .executor = static_cast<std::uint16_t>(other->number())},
         [&](const execution_batch&) {
@@ -164,14 +164,14 @@ TEST(system_driver, SC_36_timers_fire_while_all_workers_are_busy) {
 // SC-36: armed by a handler that then does not come to an end.
 TEST(system_driver, SC_36_a_timer_of_a_busy_actor_fires_elsewhere) {
     runtime::steady_driver driver;
+    std::counting_semaphore<> ran(0);
+    std::counting_semaphore<> over(0);
     actor_system system(
         "test", {.dispatcher = {.workers = 1, .max_workers = 1}, .tools = {.driver = &driver}});
     ASSERT_TRUE(sleeps(driver));
     const auto other = system.dispatchers().add(
         {.id = "other", .config = {.executor = executor_kind::thread_pool, .workers = 1}});
     ASSERT_TRUE(other);
-    std::counting_semaphore<> ran(0);
-    std::counting_semaphore<> over(0);
     struct busy : actor<int> {
         busy(std::counting_semaphore<>* r, std::counting_semaphore<>* o, std::uint16_t n)
             : ran_(r), over_(o), number_(n) {}
@@ -359,10 +359,10 @@ TEST(system_driver, SC_34_a_test_moves_the_time_of_a_system) {
     shared_clock time;
     own_driver driver;
     driver.of = clock_kind::deterministic;
+    std::counting_semaphore<> ran(0);
     actor_system system("test", {.scheduler = {.use = scheduler_use::test},
                                  .tools = {.time = &time, .driver = &driver}});
     EXPECT_STREQ(system.info().driver.kind, "manual");
-    std::counting_semaphore<> ran(0);
     ASSERT_TRUE(system.scheduler().schedule_once_fn(
         duration::from_s(3'600), [&](const execution_batch&) { ran.release(); }));
     tick_host& host = *driver.host.load();

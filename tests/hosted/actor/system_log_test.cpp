@@ -78,10 +78,10 @@ bool has(const std::string& text, std::string_view part) {
 // quiet, says what it did not say, and begins again.
 TEST(system_log, EV_2_lost_messages_are_logged_a_few_at_a_time) {
     lines log;
+    std::binary_semaphore go(0);
     actor_system system("demo",
                         {.tools = {.log = &log}, .dead_letters = {.max = 4, .suspend = 400ms}});
     const any_ref dead = dead_reader(system);
-    std::binary_semaphore go(0);
     const auto full = *system.try_spawn<blocked>(
         "full", {.mailbox = {.when_full = overflow::reject, .pressure_percent = 0, .capacity = 1}});
     auto alive = system.spawn<reader>("alive");

@@ -226,8 +226,8 @@ private:
 
 // SC-12, EV-1
 TEST(system_scheduler, EV_1_warnings_are_events) {
-    actor_system system("warned", {.log_level = log_level::error});
     std::promise<scheduler_warning> heard;
+    actor_system system("warned", {.log_level = log_level::error});
     const auto listener = system.spawn<hears_timers>("listener", &heard);
     ASSERT_TRUE(system.world().subscribe<timer_warning>(listener.any()).value());
     ASSERT_TRUE(system.timers().schedule_once_fn(
@@ -432,11 +432,11 @@ public:
 
 // OH-2, BP-8, SD-3, TS-9, BP-5
 TEST(system_scheduler, OH_2_metrics_dumps_and_probes) {
-    actor_system system("shown");
     history seen;
+    std::promise<void> ran;
+    actor_system system("shown");
     const auto to = system.spawn<ends_late>("one", &seen);
     ASSERT_TRUE(system.timers().schedule_once(duration::from_s(60), to, go{}));  // SC-4
-    std::promise<void> ran;
     ASSERT_TRUE(system.timers().schedule_once_fn(duration::from_ms(1),
                                                  [&](const execution_batch&) { ran.set_value(); }));
     ran.get_future().wait();
@@ -473,12 +473,12 @@ TEST(system_scheduler, OH_2_metrics_dumps_and_probes) {
 // SC-26, SC-5: what the preset says holds where nobody says more.
 TEST(system_scheduler, SC_26_the_preset_of_pekko) {
     const scheduler_preset pekko = scheduler_defaults(system_preset::pekko);
+    std::promise<void> ran;
     actor_system system("pekko", {.scheduler = pekko.config, .timer_policy = pekko.policy});
     EXPECT_EQ(system.scheduler().resolution(), duration::from_ms(10));
     const timer_policy policy = system.scheduler().policy_of({});
     EXPECT_EQ(policy.fixed_rate.catch_up, catch_up_rule::each);
     EXPECT_EQ(policy.fixed_delay.after, delay_after::sent);
-    std::promise<void> ran;
     ASSERT_TRUE(system.timers().schedule_once_fn(duration::zero(),
                                                  [&](const execution_batch&) { ran.set_value(); }));
     EXPECT_EQ(ran.get_future().wait_for(30s), std::future_status::ready);

@@ -43,9 +43,9 @@ std::string how_of(const shutdown_result& r, std::string_view phase, std::size_t
 
 // C-CSD-16: a run terminates the system; terminate() is a run with its reason.
 TEST(system_shutdown, EV_3_a_run_terminates_the_system) {
+    std::atomic<bool> was_there{false};
     actor_system system{"demo"};
     (void)system.spawn<guest>("guest");
-    std::atomic<bool> was_there{false};
     system.shutdown().add_task(phases::before_actor_system_terminate, "look", [&] {
         was_there = static_cast<bool>(system.select("/user/guest")) && worker::current() == nullptr;
     });

@@ -23,7 +23,7 @@ std::atomic<std::uint64_t> allocations{0};
 
 }  // namespace
 
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if !defined(TACTUS_TEST_SANITIZED)
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -169,7 +169,7 @@ int main() {
             }
         }
     }
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if !defined(TACTUS_TEST_SANITIZED)
     // The hook must be able to see one.
     counting.store(true);
     void* volatile block = ::operator new(100);
