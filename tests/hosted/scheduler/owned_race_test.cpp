@@ -68,8 +68,9 @@ TEST(owned_race, TM_1_an_owner_ends_its_timers_while_they_are_due) {
     std::thread busy([&] {
         while (running.load() == 2) {
             auto made = r.timers.schedule_once(duration::from_s(60), who, 1);
-            if (made)
+            if (made) {
                 EXPECT_TRUE(made->cancel());
+            }
         }
         running.fetch_sub(1);
     });
