@@ -29,15 +29,17 @@ std::expected<void, tick_driver_error> systick_driver::start(tick_host& to) noex
 }
 
 void systick_driver::stop() noexcept {
-    if (started_)
+    if (started_) {
         port::systick::detach();
+        counted_ = port::systick::count() - first_;
+    }
     started_ = false;
 }
 
 tick_driver_metrics systick_driver::metrics() const noexcept {
     tick_driver_metrics m;
-    if (started_)
-        m.wakeups = static_cast<port::event_count::word>(port::systick::count() - first_);
+    m.wakeups =
+        started_ ? static_cast<port::event_count::word>(port::systick::count() - first_) : counted_;
     return m;
 }
 

@@ -38,6 +38,7 @@ private:
     const systick_clock& time_;
     bool started_ = false;
     port::event_count::word first_ = 0;
+    port::event_count::word counted_ = 0;  // until it was stopped
 };
 
 }  // namespace tactus::inline v0
