@@ -145,8 +145,8 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
 }
 
 bool scheduler::came_due(job& j, instant now) noexcept {
-    // Its owner may end it before it was told: held by who fires it from the moment it is due, since
-    // until then that one's list goes through it.
+    // Its owner may end it before it was told: held by who fires it from the moment it is due,
+    // since until then that one's list goes through it.
     const bool has_owner = j.kind == job_kind::note && j.is_periodic();
     if (has_owner)
         (void)j.holders.fetch_add(1, std::memory_order_relaxed);  // "state": seen with the word
