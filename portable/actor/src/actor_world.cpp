@@ -123,8 +123,10 @@ void actor_world::free_extras(cell& c) noexcept {
         kernel_->dispose_kept(*x->failed_message);
     while (envelope* e = x->stash.pop())
         kernel_->dispose_kept(*e);
+    // Timers that come again are their owner's to end, however it has ended.
     while (actor_timer* timer = x->timers) {
         x->timers = timer->next;
+        (void)timers_->cancel(timer->handle);
         timer->release(memory_);
     }
     while (child_record* r = x->children) {
@@ -140,8 +142,11 @@ void actor_world::free_extras(cell& c) noexcept {
         own->~cell_coroutines();
         memory_.release(own, sizeof *own, alignof(cell_coroutines));
     }
-    if (x->idle != nullptr)
+    if (x->idle != nullptr) {
+        if (x->idle->timer)
+            (void)timers_->cancel(*x->idle->timer);
         memory_.release(x->idle, sizeof *x->idle, alignof(idle_watch));
+    }
     c.set_extras(nullptr);
     x->~cell_extras();
     memory_.release(x, sizeof *x, alignof(cell_extras));
@@ -337,7 +342,7 @@ void actor_world::dead_letter(mailbox_index to, envelope& message,
         return;
     }
     if (const timer_due* due = message.get_if<timer_due>(); due != nullptr)
-        due_was_lost(to, due->which, cause);
+        due_was_lost(to, due->which, due->is_over, cause);
     if (events_ != nullptr)
         events_->dead_letter(any_ref(to), message, cause);
     lost(to, message.sender.read(), *message.type.read(), cause);
@@ -355,7 +360,7 @@ void actor_world::lost(mailbox_index to, mailbox_index from, const message_type&
 void actor_world::message_lost(mailbox_index to, const message_type& type,
                                dead_letter_cause cause) noexcept {
     if (same_message(type, message_type_of<timer_due>))
-        due_was_lost(to, {}, cause);
+        due_was_lost(to, {}, false, cause);
     if (events_ != nullptr)
         events_->message_lost(any_ref(to), type, cause);
     lost(to, {}, type, cause);

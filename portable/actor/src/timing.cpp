@@ -65,9 +65,10 @@ job_mode job_mode_of(timer_mode mode) noexcept {
 struct lost_due final : system_message {
     memory_source& memory;
     std::optional<timer_handle> which;
+    bool is_over;
 
-    lost_due(memory_source& from, std::optional<timer_handle> timer) noexcept
-        : memory(from), which(timer) {
+    lost_due(memory_source& from, std::optional<timer_handle> timer, bool over) noexcept
+        : memory(from), which(timer), is_over(over) {
         kind = system_kind::receive_timeout;
         done = [](system_message& m) noexcept {
             auto& own = static_cast<lost_due&>(m);
@@ -207,6 +208,7 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     const bool last = timer->mode == timer_mode::single;
     envelope* inner = timer->wrap(*kernel_, me, last);
     if (inner == nullptr) {
+        (void)fold_missed(*timer, due.missed);  // not what the scheduler is late for (SC-22)
         rearm(t, *x, *timer);
         return handled::ok();
     }
@@ -265,8 +267,10 @@ void actor_world::rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept {
     timer.target.goes_on = true;
     scheduler::armed next = timers_->rearm(timer.handle, timer.due);
     // A single one has ended; so has one that a test has fired by hand.
-    if (!next)
+    if (!next) {
+        (void)timers_->cancel(timer.handle);  // its place is what the new one needs
         next = arm_timer(t, timer, timer.due - now);
+    }
     if (next) {
         timer.handle = *next;
         return;
@@ -276,7 +280,7 @@ void actor_world::rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept {
     fail(t, refusal(next.error()));
 }
 
-void actor_world::due_was_lost(mailbox_index whose, std::optional<timer_handle> which,
+void actor_world::due_was_lost(mailbox_index whose, std::optional<timer_handle> which, bool is_over,
                                dead_letter_cause why) noexcept {
     // Its timers have ended with it.
     if (why == dead_letter_cause::recipient_terminated ||
@@ -284,7 +288,7 @@ void actor_world::due_was_lost(mailbox_index whose, std::optional<timer_handle> 
         return;
     // Any thread. Without memory for this, too, the timer is lost.
     if (void* block = memory_.allocate(sizeof(lost_due), alignof(lost_due)))
-        (void)kernel_->send_system(whose, *::new (block) lost_due(memory_, which));
+        (void)kernel_->send_system(whose, *::new (block) lost_due(memory_, which, is_over));
 }
 
 void actor_world::rearm_lost(turn& t, const self& s, const system_message& m) noexcept {
@@ -298,8 +302,12 @@ void actor_world::rearm_lost(turn& t, const self& s, const system_message& m) no
     };
     for (actor_timer* timer = x->timers; timer != nullptr;) {
         actor_timer* const next = timer->next;
-        if (is_lost(timer->handle))
+        if (is_lost(timer->handle) && lost.is_over) {
+            forget_timer(*x, *timer);  // SC-22: it was the last
+        } else if (is_lost(timer->handle)) {
+            (void)fold_missed(*timer, 0);  // not what the scheduler is late for
             rearm(t, *x, *timer);
+        }
         timer = next;
     }
     if (idle_watch* idle = x->idle; idle != nullptr && idle->timer && is_lost(*idle->timer))
@@ -313,6 +321,8 @@ void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after)
     if (timers_ != nullptr && idle.timer)
         made = timers_->rearm(*idle.timer, kernel_->time()->now() + after);
     if (timers_ != nullptr && !made) {
+        if (idle.timer)
+            (void)timers_->cancel(*idle.timer);
         job_request r =
             job_request::with_fixed_delay(after, after, {.priority = timer_priority::high})
                 .send(t.self(), {});

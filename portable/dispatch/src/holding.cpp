@@ -98,6 +98,8 @@ void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action a
     if (s == nullptr)
         return;
     if (action == suspend_limit_action::stop) {
+        if (hub_.stops_at_limit(who))
+            return;
         // It ends in a run: its code is not for the thread that runs what is due (SC-10), which may
         // be a driver's. Scheduled first, so that nobody is left to end it here.
         const bool is_idle = s->state().request_schedule(schedule_hint::system);

@@ -186,6 +186,9 @@ void hub::actor_failed(mailbox_index who, const failure& why) noexcept {
     if (to_ != nullptr)
         to_->actor_failed(who, why);
 }
+bool hub::stops_at_limit(mailbox_index who) noexcept {
+    return to_ != nullptr && to_->stops_at_limit(who);
+}
 void hub::deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept {
     count_here(who, hub_layout::deadline_misses, 1);
     if (to_ != nullptr)

@@ -39,7 +39,11 @@ bool scheduler::changed(job& j, job_state from, job_state to, job_end why) noexc
 bool scheduler::insert(job& j) noexcept {
     if (j.has_overflow) [[unlikely]]
         take_reserved(j);
-    const auto made = wheel_.insert(j.registered_at, j.due - j.registered_at, store_.index_of(j));
+    auto made = wheel_.insert(j.registered_at, j.due - j.registered_at, store_.index_of(j));
+    if (!made && withdrawn_.count() != 0) [[unlikely]] {
+        settle_all();
+        made = wheel_.insert(j.registered_at, j.due - j.registered_at, store_.index_of(j));
+    }
     if (!made) [[unlikely]]
         return false;
     j.timer = *made;

@@ -439,6 +439,8 @@ scheduler::armed scheduler::arm_for(const job_request& wanted, job_kind kind,
                                     const void* whom) noexcept {
     if (wanted.first > maximum_delay_)
         return std::unexpected(too_late(wanted.first));
+    if (wanted.period > maximum_delay_)
+        return std::unexpected(too_late(wanted.period));
     static constexpr detail::cargo_type nothing{};
     job_request r = wanted;
     if (r.first < duration::zero())
@@ -479,7 +481,10 @@ scheduler::armed scheduler::rearm(timer_handle which, instant due) noexcept {
     bool takes_overflow = false;
     if (inside) {
         enter();
-        takes_overflow = wheel_.would_overflow(now, due - now);
+        // Until now it could be ended, and its cell be another's.
+        if (j.word.load(std::memory_order_relaxed) != bits)
+            refused = gone;
+        takes_overflow = !refused && is_far(due - now, now);
         if (takes_overflow)
             refused = admit_far({.first = due - now, .priority = j.priority}, owed);
     }

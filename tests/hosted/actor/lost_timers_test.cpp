@@ -47,7 +47,7 @@ struct tried {
     unsigned meanwhile;
     unsigned after;
 };
-tried flood(int which, overflow when_full) {
+tried flood(int which, overflow when_full, unsigned waits_ms = 30) {
     world_rig rig;
     auto r = detail::request_for<clockwork>(rig.memory, "c",
                                             {.mailbox = {.when_full = when_full, .capacity = 2}});
@@ -60,13 +60,13 @@ tried flood(int which, overflow when_full) {
     journal().clear();
     (void)rig.kernel->suspend(c.index(), suspension::await);
     if (when_full == overflow::drop_oldest) {
-        rig.pass(30);  // it has one already, which the others drive out
+        rig.pass(waits_ms);  // it has one already, which the others drive out
         for (int i = 0; i < 4; ++i)
             c.tell(0);
     } else {
         c.tell(0);
         c.tell(0);
-        rig.pass(30);
+        rig.pass(waits_ms);
     }
     seen.meanwhile = journal().count();
     (void)rig.kernel->resume(c.index(), suspension::await);
@@ -92,6 +92,15 @@ TEST(lost_timers, TM_1_a_tick_that_is_lost_is_not_the_last) {
             EXPECT_EQ(seen.meanwhile, 0u);
             EXPECT_GE(seen.after, 2u);
         }
+    }
+}
+
+// SC-22: how long it has waited in the mailbox is not how late the scheduler was.
+TEST(lost_timers, SC_22_one_that_is_lost_late_is_not_ended_for_it) {
+    for (const overflow when_full : {overflow::reject, overflow::drop_oldest}) {
+        const tried seen = flood(2, when_full, 150);
+        EXPECT_EQ(seen.meanwhile, 0u);
+        EXPECT_GE(seen.after, 2u);
     }
 }
 

@@ -75,6 +75,43 @@ TEST(suspended_actor, CO_6_a_limit_that_fails_restarts_the_actor) {
     EXPECT_TRUE(journal().is({100, 10}));
 }
 
+namespace {
+
+class leaf : public actor<int> {
+public:
+    void on(int) {}
+    void post_stop() { journal().add(201); }
+};
+class limited : public actor<int> {
+public:
+    void pre_start() {
+        EXPECT_TRUE(context().try_spawn<leaf>("leaf", {}));
+        EXPECT_TRUE(context().start_timer_at_fixed_rate("beat", 1, duration::from_s(60)));
+    }
+    void on(int) {
+        EXPECT_TRUE(context().suspend(suspend_reason::user_defined, resume_condition::signal(7),
+                                      {ms(5), suspend_limit_action::stop}));
+    }
+    void post_stop() { journal().add(200); }
+};
+
+}  // namespace
+
+// CO-6: a limit that stops the actor ends it as any other end does, its children first.
+TEST(suspended_actor, CO_6_a_limit_that_stops_ends_the_family) {
+    world_rig rig;
+    const std::uint32_t before = rig.timing.service()->active_count();
+    const auto a = rig.spawn<limited>("a");
+    a.tell(1);
+    rig.run();
+    rig.time.advance(ms(6));
+    rig.run();
+    EXPECT_TRUE(journal().is({201, 200}));
+    EXPECT_FALSE(rig.world.stop(a.index()));  // it is gone
+    EXPECT_EQ(rig.timing.service()->active_count(), before);
+    EXPECT_EQ(rig.kernel->waiting().waiting_count(), 0u);
+}
+
 // CO-6: stop ends a suspension.
 TEST(suspended_actor, CO_6_an_end_cancels_the_timer) {
     world_rig rig;

@@ -340,6 +340,11 @@ private:
     void mailbox_closed(mailbox_index who, std::size_t system_drained,
                         std::size_t user_drained) noexcept override;
     void actor_failed(mailbox_index who, const failure& why) noexcept override;
+    /// As every end of an actor: its children first, `post_stop`, and who watches it is told.
+    bool stops_at_limit(mailbox_index who) noexcept override {
+        (void)stop(who);
+        return true;
+    }
     void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override;
     void pressure(const mailbox_pressure& what) noexcept override;
     void pool_exhausted(std::uint32_t refused) noexcept override;
@@ -472,8 +477,9 @@ private:
     void unwatch_all(turn& t, const self& s) noexcept;
     [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
     [[nodiscard]] handled receive_idle(turn& t, const self& s) noexcept;
-    /// `which` said that it is due, and that was lost; none: one of them, nobody knows which.
-    void due_was_lost(mailbox_index whose, std::optional<timer_handle> which,
+    /// `which` said that it is due, perhaps for the last time, and that was lost; none: one of
+    /// them, nobody knows which.
+    void due_was_lost(mailbox_index whose, std::optional<timer_handle> which, bool is_over,
                       dead_letter_cause why) noexcept;
     void rearm_lost(turn& t, const self& s, const system_message& m) noexcept;
     void rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept;

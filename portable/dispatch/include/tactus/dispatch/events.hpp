@@ -69,6 +69,12 @@ public:
                                 std::size_t user_drained) noexcept = 0;
     /// IN-6: the mailbox is suspended; supervision decides.
     virtual void actor_failed(mailbox_index who, const failure& why) noexcept = 0;
+    /// CO-6: the limit of a suspension is to stop the actor. False: nobody above knows of lives,
+    /// and the kernel closes its mailbox.
+    virtual bool stops_at_limit(mailbox_index who) noexcept {
+        (void)who;
+        return false;
+    }
     /// LN-9: a timed mailbox came to run later than its deadline.
     virtual void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept = 0;
     /// MB-5: a bounded mailbox is filling up.

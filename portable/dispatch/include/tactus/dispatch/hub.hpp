@@ -268,6 +268,7 @@ public:
     void mailbox_closed(mailbox_index who, std::size_t system_drained,
                         std::size_t user_drained) noexcept override;
     void actor_failed(mailbox_index who, const failure& why) noexcept override;
+    bool stops_at_limit(mailbox_index who) noexcept override;
     void deadline_missed(mailbox_index who, std::int64_t late_ns) noexcept override;
     void pressure(const mailbox_pressure& what) noexcept override;
     void suspended(mailbox_index who, held_reason why) noexcept override;

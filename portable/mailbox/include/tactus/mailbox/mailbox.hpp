@@ -44,7 +44,9 @@ public:
 
     // ---- any thread
 
-    [[nodiscard]] enqueued enqueue(envelope& e) noexcept {
+    /// Always in place: it is a part of every send, and whether it is called is not to depend on
+    /// what else there is in a program (11 of 440 instructions of a ping-pong's hop).
+    [[nodiscard, gnu::always_inline]] enqueued enqueue(envelope& e) noexcept {
         const pushed result = inbox_.push(e);
         if (result == pushed::behind_others)
             return enqueued::accepted;
