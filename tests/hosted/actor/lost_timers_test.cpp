@@ -47,7 +47,7 @@ struct tried {
     unsigned meanwhile;
     unsigned after;
 };
-tried flood(int which, overflow when_full, unsigned waits_ms = 30) {
+tried flood(int which, overflow when_full, int waits_ms = 30) {
     world_rig rig;
     auto r = detail::request_for<clockwork>(rig.memory, "c",
                                             {.mailbox = {.when_full = when_full, .capacity = 2}});
