@@ -127,13 +127,14 @@ job_request rate_of(std::int64_t first_ms, std::int64_t period_ms) {
 // TC-P04, TC-P07, TC-P08, TC-P09, TC-P10, C-SCH-27, C-SCH-29, C-SCH-30
 TEST(real_time, periods_are_kept) {
     const oversleep machine;
-    actor_system system("paced", with_workers(6));
-    scheduler& timers = system.scheduler();
+    // Before the system: periodic ones go on until it ends.
     paced quick{.wanted = 200};
     paced slow{.wanted = 22};
     paced delayed{.wanted = 12};
     paced third{.wanted = 3};
     paced once{.wanted = 1};
+    actor_system system("paced", with_workers(6));
+    scheduler& timers = system.scheduler();
     const auto to_third = system.spawn<counter>("third", &third);
     const auto to_once = system.spawn<counter>("once", &once);
     // BP-3: a machine that was away for longer than the window refuses for a moment.
@@ -239,8 +240,8 @@ bool schedule_stamped(actor_system& system, any_ref to, std::chrono::millisecond
 
 // TC-P03
 TEST(real_time, none_of_300_arrives_early) {
-    actor_system system("steady");
     arrivals seen;
+    actor_system system("steady");
     const auto to = system.spawn<stamp_reader>("reader", &seen);
     for (int i = 0; i < 300; ++i) {
         ASSERT_TRUE(schedule_stamped(system, to.any(), 20ms));
@@ -254,8 +255,8 @@ TEST(real_time, none_of_300_arrives_early) {
 TEST(real_time, many_random_ones_arrive_in_time) {
     const oversleep machine;
     const std::uint32_t count = tactus_test::under_sanitizer ? 20'000 : 100'000;
-    actor_system system("crowded");
     arrivals seen;
+    actor_system system("crowded");
     const auto to = system.spawn<stamp_reader>("reader", &seen);
     const auto begun = steady::now();
     std::minstd_rand random(5);
