@@ -2,8 +2,9 @@
 add_library(tactus_build_flags INTERFACE)
 target_compile_options(tactus_build_flags INTERFACE
   -Wall -Wextra -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Wundef
-  # In one piece with others, a source may have a variable with the name of one in another file: that hides nothing.
-  $<$<NOT:$<BOOL:${TACTUS_UNITY}>>:-Wshadow>
+  # Compiled in one piece with others, a source may have a variable with the name of one in another file: that hides
+  # nothing. All that is compiled alone is asked.
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
   $<$<BOOL:${TACTUS_WERROR}>:-Werror>)
 # g++ 12 warns of overlapping copies in "text" + std::string(...) when it optimises, though there are none (bug 105329).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
