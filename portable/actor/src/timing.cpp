@@ -302,9 +302,10 @@ void actor_world::rearm_lost(turn& t, const self& s, const system_message& m) no
     };
     for (actor_timer* timer = x->timers; timer != nullptr;) {
         actor_timer* const next = timer->next;
-        if (is_lost(timer->handle) && lost.is_over) {
+        const bool was_this = is_lost(timer->handle);
+        if (was_this && lost.is_over) {
             forget_timer(*x, *timer);  // SC-22: it was the last
-        } else if (is_lost(timer->handle)) {
+        } else if (was_this) {
             (void)fold_missed(*timer, 0);  // not what the scheduler is late for
             rearm(t, *x, *timer);
         }

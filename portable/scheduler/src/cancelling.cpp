@@ -141,30 +141,25 @@ void scheduler::apply(job& j) noexcept {
 }
 
 void scheduler::withdraw(job& j, job_word was) noexcept {
-    if constexpr (withdrawn_places != 0) {
-        // With a quota its place is free at once; who watches is told at once.
-        if (!was.is(job_word::periodic) && quota_ == scheduler_capacity::unlimited && !is_closed_ &&
-            (services_ == nullptr || !services_->has(scheduler_services::watching))) [[likely]] {
-            keep_withdrawn(j);
-            return;
-        }
-    }
-    apply(j);
+    // With a quota its place is free at once; who watches is told at once.
+    if (!was.is(job_word::periodic) && quota_ == scheduler_capacity::unlimited && !is_closed_ &&
+        (services_ == nullptr || !services_->has(scheduler_services::watching))) [[likely]]
+        keep_withdrawn(j);
+    else
+        apply(j);
 }
 
 // Nobody else refers to it, and what it carried has ended.
 void scheduler::keep_withdrawn(job& j) noexcept {
-    if constexpr (withdrawn_places != 0) {
-        ++counts_.cancelled;
-        wheel_.fetch(j.timer);
-        if (job* const oldest = withdrawn_.push(j)) [[likely]]
-            end_withdrawn(*oldest);
-        if (const job* const next = withdrawn_.halfway()) [[likely]]
-            wheel_.fetch_neighbours(next->timer);
-        // The last one is gone, and there is memory to give back.
-        if (active_ == withdrawn_.count() && wheel_.holds_more_than_retained()) [[unlikely]]
-            settle_all();
-    }
+    ++counts_.cancelled;
+    wheel_.fetch(j.timer);
+    if (job* const oldest = withdrawn_.push(j)) [[likely]]
+        end_withdrawn(*oldest);
+    if (const job* const next = withdrawn_.halfway()) [[likely]]
+        wheel_.fetch_neighbours(next->timer);
+    // The last one is gone, and there is memory to give back.
+    if (active_ == withdrawn_.count() && wheel_.holds_more_than_retained()) [[unlikely]]
+        settle_all();
 }
 
 void scheduler::end_withdrawn(job& j) noexcept {

@@ -9,6 +9,14 @@ namespace tactus::inline v0 {
 
 using detail::job;
 
+scheduler_capabilities scheduler::capabilities() const noexcept {
+    return {.max_frequency_hz = 1e9 / static_cast<double>(scale_.resolution().ns()),
+            .min_delay_ticks = 1,
+            .tick_resolution = scale_.resolution(),
+            .fixed_rate = fixed_rate_,
+            .fixed_delay = fixed_delay_};
+}
+
 std::uint32_t scheduler::active_count() noexcept {
     enter();
     lock_.do_left([this](job& j) { apply(j); });

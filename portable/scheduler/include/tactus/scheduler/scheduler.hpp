@@ -15,8 +15,8 @@
 //   that somebody does and go on.
 //
 // Who is refused is the business of backpressure.hpp; what a small device does without stands
-// beside it (scheduler_services.hpp). The sources: registering, cancelling, firing, pressing (what
-// is refused, and what gives way), closing, looking (snapshots for people).
+// beside it (scheduler_services.hpp). The sources: registering, cancelling, firing, delivering,
+// pressing (what is refused, and what gives way), closing, looking (snapshots for people).
 //
 // Invariants
 //   K1  a job is in the wheel exactly while it is scheduled, except between a cancel and the moment

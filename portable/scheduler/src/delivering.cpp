@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Delivering: messages to mailboxes, functions to dispatchers, and the batch that tells who handles
+// them what a run stands for (SC-9 … SC-12, SC-24, SC-26, CN-4, BT).
+#include <tactus/scheduler/scheduler.hpp>
+
+#include <tactus/dispatch/job_delivery.hpp>
+#include <tactus/dispatch/system_table.hpp>
+#include <tactus/dispatch/turn.hpp>
+
+namespace tactus::inline v0 {
+
+using detail::job;
+using detail::job_kind;
+using detail::job_task;
+
+namespace {
+
+/// What a scope holds, where there is no task-local slot.
+constexpr char batch_tag = 0;
+
+}  // namespace
+
+// ---- messages
+
+void scheduler::fire_message(job& j) noexcept {
+    fired_.fetch_add(1, std::memory_order_relaxed);
+    if (!j.goes_alone && j.to.system_number() == kernel_->system_number()) {
+        // Its end is release().
+        const job_delivery delivers(id_of(j));
+        (void)kernel_->send_guarded(j.to, j.cargo, *j.carries->message, *this, j.sender);
+        return;
+    }
+    // Of another system, which may live longer than this: it gets a message of its own. So does who
+    // gets more than there are cells for.
+    const job_delivery delivers(id_of(j));
+    j.carries->tell(j.cargo, j.to, j.sender);
+    finish(j, job_state::completed);
+}
+
+void scheduler::fire_copies(job& j) noexcept {
+    job* flight = std::exchange(j.flight, nullptr);
+    const bool is_over = !keeps_up(j, j.missed);
+    if (is_over || !is_alive(j.to)) {
+        if (flight != nullptr) {
+            flight->holders.store(0, std::memory_order_relaxed);
+            submit(*flight);  // nothing holds it
+        }
+        // SC-11, SC-22
+        if (is_over)
+            finish(j, job_state::cancelled, job_end::backlog_exceeded);
+        else
+            finish(j, job_state::completed, job_end::receiver_terminated);
+        return;
+    }
+    const std::uint32_t copies = j.each ? j.missed + 1 : 1;
+    const std::uint32_t missed = j.each ? 0 : j.missed;
+    // BT-2: armed again when the copy has been handled, by its flight.
+    const bool is_passed_on = j.waits_for_its_run();
+    // SC-24: never two on their way, so it waits for a cell.
+    if (is_passed_on && flight == nullptr) {
+        rearm_or_end(j, scale_.resolution());
+        return;
+    }
+    for (std::uint32_t i = 0; i < copies; ++i) {
+        if (i != 0)
+            flight = take_flight();
+        if (flight == nullptr) {
+            send_alone(j);
+            continue;
+        }
+        const bool is_sent = send_copy(j, flight, missed);
+        if (is_sent && is_passed_on)
+            return;  // it may be over already
+        flight = nullptr;
+    }
+    rearm_or_end(j);
+}
+
+job* scheduler::take_flight() noexcept {
+    enter();
+    job* const flight = cells_are_scarce() ? nullptr : store_.take();
+    let_go();
+    return flight;
+}
+
+// An ordinary message: it is not withdrawn by a cancel any more, and says nothing of its batch.
+void scheduler::send_alone(const job& j) noexcept {
+    const job_delivery delivers(id_of(j));
+    if (j.carries->tell_copy(j.cargo, j.to, j.sender)) {
+        fired_.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    warn(scheduler_warning_kind::handler_failed, batch_of(j, j.missed), 0, 0,
+         "a copy of the message threw");
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool scheduler::is_alive(mailbox_index who) noexcept {
+    if (who.system_number() == kernel_->system_number())
+        return kernel_->is_alive(who);
+    const system_table::visit in(who.system_number());
+    return in.system() != nullptr && in.system()->is_alive(who);
+}
+
+bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
+    job& f = *flight;
+    f.kind = job_kind::flight;
+    f.mode = j.mode;
+    f.flight = &j;
+    f.missed = missed;
+    f.registered_at = j.registered_at;
+    f.due = j.due;
+    f.executor = j.executor;
+    f.priority = j.priority;
+    f.is_active = false;
+    f.is_counted = true;
+    f.was_handled = false;
+    f.timer = {};
+    f.holders.store(1, std::memory_order_relaxed);
+    const job_word word = job_word(f.word.load(std::memory_order_relaxed)).next_use(0);
+    f.word.store(word.with(job_state::executing).bits(), job::state.release());
+    if (!give_cargo_room(f, *j.carries)) {
+        dropped_.fetch_add(1, std::memory_order_relaxed);
+        finish(f, job_state::completed);
+        return false;
+    }
+    if (!j.carries->copy(f.cargo, j.cargo)) {
+        warn(scheduler_warning_kind::handler_failed, batch_of(j, missed), 0, 0,
+             "a copy of the message threw");
+        dropped_.fetch_add(1, std::memory_order_relaxed);
+        free_room(f);
+        finish(f, job_state::completed);
+        return false;
+    }
+    fired_.fetch_add(1, std::memory_order_relaxed);
+    if (j.to.system_number() != kernel_->system_number()) {
+        j.carries->tell(f.cargo, j.to, j.sender);
+        finish(f, job_state::completed);
+        return false;  // armed again by who fires it
+    }
+    if (!j.waits_for_its_run())
+        (void)j.holders.fetch_add(1, std::memory_order_relaxed);
+    const job_delivery delivers(id_of(j));
+    (void)kernel_->send_guarded(j.to, f.cargo, *f.carries->message, *this, j.sender);
+    return true;
+}
+
+// BT-2: withdrawn, or lost on its way.
+void scheduler::note_lost(const job& j) noexcept {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    if (services_ == nullptr || !services_->has(scheduler_services::watching))
+        return;
+    enter();
+    note_watched(diagnostic_kind::drop, &j, scale_.floor(time_.now()),
+                 static_cast<std::int64_t>(j.priority));
+    let_go();
+}
+
+// The envelope has destroyed the message, and gives its block back.
+void scheduler::release(void* block, std::size_t, std::size_t) noexcept {
+    auto& j = static_cast<job&>(envelope::guard_before(block));
+    if (!j.was_handled) [[unlikely]]
+        note_lost(j);
+    free_room(j);
+    if (j.kind == job_kind::flight)
+        flight_ended(j);
+    else
+        finish(j, job_state::completed);
+}
+
+void scheduler::flight_ended(job& flight) noexcept {
+    job& of = *flight.flight;
+    finish(flight, job_state::completed);
+    if (of.waits_for_its_run())
+        rearm_or_end(of);
+    else
+        release_hold(of);
+}
+
+void scheduler::rearm_or_end(job& j, duration delay) noexcept {
+    // CN-6. Its times are those of the run that was, for who ends it, until it is not to be ended.
+    if (changed(j, job_state::executing, job_state::pending)) {
+        const instant now = time_.now();
+        if (j.mode == job_mode::fixed_rate)
+            j.due = j.due + j.period * (std::int64_t{j.missed} + 1);
+        else
+            j.due = now + delay;
+        j.registered_at = now < j.due ? now : j.due;
+    } else if (!j.is_shared()) {
+        drop_cargo(j);
+    }
+    submit(j);
+}
+
+// ---- functions
+
+namespace {
+
+job_task& task_of(job& j) noexcept {
+    return *std::launder(reinterpret_cast<job_task*>(static_cast<std::byte*>(j.cargo) -
+                                                     detail::task_room(j.own_block)));
+}
+
+}  // namespace
+
+void scheduler::fire_function(job& j) noexcept {
+    // While a run waits or goes on, what is missed is judged by who comes to the next one: runs
+    // may be folded until then.
+    const bool is_idle = j.owed.load(job::owing.acquire()) == 0;
+    if (is_idle && j.is_periodic() && !keeps_up(j, j.missed)) {
+        finish(j, job_state::cancelled, job_end::backlog_exceeded);
+        return;
+    }
+    const bool is_passed_on = !j.is_periodic() || j.waits_for_its_run();
+    // What was owed before is done by who runs it.
+    const std::uint32_t before = j.owed.fetch_add(j.missed + 1, job::owing.acquire());
+    if (before == 0) {
+        j.missed_told = is_idle ? j.missed_runs() : 0;
+        if (!is_passed_on)
+            (void)j.holders.fetch_add(1, std::memory_order_relaxed);
+        dispatcher* const on = kernel_->dispatcher_at(j.executor);
+        job_task& task = task_of(j);
+        if (on == nullptr || !on->execute(task)) {
+            // C-SCH-35: told, and the scheduler goes on.
+            warn(scheduler_warning_kind::handler_failed, batch_of(j, j.missed), 0, 0,
+                 "its dispatcher takes no functions any more");
+            task.dropped();
+        }
+    }
+    if (!is_passed_on)
+        rearm_or_end(j);
+}
+
+handled job_task::run() noexcept {
+    of.home->run_function(of);
+    return handled::ok();  // a failure was told as a warning of the job
+}
+
+void job_task::dropped() noexcept {
+    of.home->dropped_.fetch_add(1, std::memory_order_relaxed);
+    of.owed.store(0, std::memory_order_relaxed);
+    of.home->function_over(of);
+}
+
+void scheduler::run_function(job& j) noexcept {
+    std::uint32_t runs = j.owed.load(std::memory_order_relaxed);
+    std::uint32_t told = j.missed_told;
+    for (;;) {
+        const job_word before(j.word.load(std::memory_order_relaxed));
+        // SC-22: when it is over, none of them is run.
+        if (before.state() != job_state::cancelled && !j.failed && !keeps_up(j, runs - 1, told))
+            (void)stop(store_.index_of(j), before.generation(), job_state::cancelled,
+                       job_end::backlog_exceeded);
+        told = 0;
+        for (std::uint32_t left = runs; left != 0;) {
+            const std::uint32_t now = j.each ? 1 : left;
+            left -= now;
+            // CN-2: never after a cancel that succeeded; nor after a failure.
+            const job_state state = job_word(j.word.load(std::memory_order_relaxed)).state();
+            if (state == job_state::cancelled || (j.is_periodic() && j.failed))
+                continue;
+            const execution_batch batch = batch_of(j, now - 1);
+            envelope_guard::scope during;
+            show_batch(batch, during);
+            fired_.fetch_add(1, std::memory_order_relaxed);
+            const handled result = j.carries->run(j.cargo, batch);
+            if (result.what() != handled::kind::failed)
+                continue;
+            // SC-12
+            j.failed = true;
+            warn(scheduler_warning_kind::handler_failed, batch, 0, 0, result.why().what);
+            const job_word word(j.word.load(std::memory_order_relaxed));
+            if (j.is_periodic() && !j.waits_for_its_run())
+                (void)stop(store_.index_of(j), word.generation(), job_state::completed,
+                           job_end::failed);
+            else
+                (void)changed(j, job_state::executing, job_state::completed, job_end::failed);
+        }
+        const std::uint32_t owed = j.owed.fetch_sub(runs, job::owing.release()) - runs;
+        if (owed == 0)
+            break;
+        runs = owed;
+    }
+    function_over(j);
+}
+
+void scheduler::function_over(job& j) noexcept {
+    if (j.mode == job_mode::one_shot)
+        finish(j, job_state::completed);
+    else if (j.waits_for_its_run())
+        rearm_or_end(j);
+    else
+        release_hold(j);
+}
+
+// ---- batches
+
+execution_batch scheduler::batch_of(const job& j, std::uint32_t missed) const noexcept {
+    return {.runs = missed + 1, .missed_runs = missed, .mode = j.mode, .job = id_of(j)};
+}
+
+bool job::begin(scope& during) noexcept {
+    job& of = kind == job_kind::flight ? *flight : *this;
+    // CN-4
+    if (job_word(of.word.load(std::memory_order_relaxed)).state() == job_state::cancelled)
+        return false;
+    was_handled = true;
+    home->show_batch(home->batch_of(of, missed_runs()), during);
+    return true;
+}
+
+void scheduler::show_batch(const execution_batch& what,
+                           envelope_guard::scope& during) const noexcept {
+    using lease = task_local_slot::lease<execution_batch>;
+    static_assert(sizeof(lease) <= envelope_guard::scope::room_size);
+    if (task_local_slot::holds<execution_batch>(slot_)) {
+        ::new (static_cast<void*>(during.room)) lease(*slot_, what);
+        during.end = [](envelope_guard::scope& s) noexcept {
+            std::launder(reinterpret_cast<lease*>(s.room))->~lease();
+        };
+    } else {
+        ::new (static_cast<void*>(during.room)) execution_batch(what);
+        during.what = &batch_tag;
+    }
+}
+
+std::optional<execution_batch> scheduler::current_batch(const turn* t) const noexcept {
+    execution_batch found;
+    if (task_local_slot::holds<execution_batch>(slot_))
+        return slot_->get(found) ? std::optional(found) : std::nullopt;
+    const envelope_guard::scope* during = t != nullptr ? t->guarded() : nullptr;
+    if (during == nullptr || during->what != &batch_tag)
+        return std::nullopt;
+    return *std::launder(reinterpret_cast<const execution_batch*>(during->room));
+}
+
+}  // namespace tactus::inline v0
