@@ -9,6 +9,7 @@
 #include <tactus/dispatch/deadline_sleeper.hpp>
 #include <tactus/port/port.hpp>
 #include <tactus/runtime/steady_clock.hpp>
+#include <tactus/time/tick_scale.hpp>
 
 #include <algorithm>
 #include <array>
@@ -141,8 +142,9 @@ std::optional<tick_driver_error> steady_driver::state::run() {
     pthread_setname_np(pthread_self(), how.name);
     measure_jitter();
     const clock& time = host->time();
+    const tick_scale ticks(host->resolution());
     // What it could not do, because somebody else was at it, is not tried again before the next
-    // tick: that one comes back to it.
+    // tick: that one comes back to it. A tick begins when it does, however late the last act was.
     instant not_before;
     const auto next = [&] { return std::max(host->next_act(), not_before); };
     while (!told_to_stop()) {
@@ -151,7 +153,7 @@ std::optional<tick_driver_error> steady_driver::state::run() {
         if (at <= now) {
             if (host->act(now))
                 note_act();
-            not_before = now + host->resolution();
+            not_before = ticks.begin_of(ticks.floor(now) + 1);
             continue;
         }
         tell(now);

@@ -70,7 +70,9 @@ instant system_driver::next_act() noexcept {
     // Nobody sleeps until a time that is set by hand.
     const bool kept =
         how_.config.clock != clock_kind::deterministic && kernel_->order().idle().time_kept();
-    return kept && at != instant::never() ? at + how_.config.resolution : at;
+    // Not with the ticks: there a worker that keeps the next one would be at it, too.
+    const std::int64_t tick_ns = how_.config.resolution.ns();
+    return kept && at != instant::never() ? at + duration::from_ns(tick_ns + tick_ns / 2) : at;
 }
 
 bool system_driver::act(instant now) noexcept {

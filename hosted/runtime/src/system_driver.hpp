@@ -5,7 +5,7 @@
 //
 // A worker that sleeps as timekeeper is the first to see a deadline: it can run what is due without
 // waking another. So the driver acts at a deadline only where no worker waits for it, because all
-// are busy; where one does, it comes a tick later, as a backup (ADR 0016).
+// are busy; where one does, it comes one and a half ticks later, as a backup (ADR 0016).
 //
 // A driver that stops by itself is started again by the housekeeper; when that is in vain, or not
 // wanted, the system ends.

@@ -19,6 +19,7 @@
 
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/time/manual_clock.hpp>
+#include <tactus/time/tick_scale.hpp>
 
 #include "pool_rig.hpp"
 #include "thread_names.hpp"
@@ -113,6 +114,29 @@ TEST(steady_driver, TS_7_acts_at_the_deadline_and_never_before) {
     driver.stop();
     EXPECT_EQ(driver.metrics().acts, 10U);
     EXPECT_GT(driver.metrics().lateness_max, duration::zero());
+}
+
+// SC-36, TS-7: an act that is late does not make the next one late. Each try acts in the middle of
+// a tick, and again when the next begins: half a tick later, not a whole one.
+TEST(steady_driver, TS_7_a_late_act_does_not_put_off_the_next_tick) {
+    one_deadline host;
+    host.tick_length = duration::from_ms(60);
+    const tick_scale ticks(host.tick_length);
+    steady_driver driver;
+    ASSERT_TRUE(driver.start(host));
+    std::int64_t least_late_ns = std::numeric_limits<std::int64_t>::max();
+    // A machine that is busy is late by itself, but not each time.
+    for (unsigned i = 0; i < 10 && least_late_ns > 10'000'000; ++i) {
+        const tick next = ticks.floor(host.of->now()) + 1;
+        host.add(driver, ticks.begin_of(next) + duration::from_ms(30));
+        ASSERT_TRUE(until([&] { return host.acts_count.load() == 2 * i + 1; }));
+        host.add(driver, ticks.begin_of(next + 1));
+        ASSERT_TRUE(until([&] { return host.acts_count.load() == 2 * i + 2; }));
+        least_late_ns = std::min(least_late_ns, host.acted_late_ns.load());
+    }
+    EXPECT_LT(least_late_ns, 10'000'000);
+    EXPECT_EQ(host.early.load(), 0U);
+    driver.stop();
 }
 
 /// Another clock of the same machine, with an epoch of its own.
