@@ -6,7 +6,6 @@
 #include <tactus/dispatch/turn.hpp>
 
 #include <cstring>
-#include <limits>
 
 namespace tactus::inline v0 {
 
@@ -14,39 +13,7 @@ using detail::job;
 using detail::job_kind;
 using detail::job_task;
 
-TACTUS_CHECK_MODULE("scheduler");
 namespace {
-
-/// Handles of two schedulers tell apart.
-std::uint32_t next_serial() noexcept {
-    static port::atomic<std::uint32_t> last{0};
-    const std::uint32_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
-    return mine != 0 ? mine : last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-/// SC-3.
-duration longest(duration resolution) noexcept {
-    return resolution * std::int64_t{std::numeric_limits<std::int32_t>::max()};
-}
-
-std::uint32_t timers_of(const scheduler_options& o) noexcept {
-    const std::uint32_t bounded = capacity_of(o.config).timers;
-    return bounded == scheduler_capacity::unlimited ? o.timers_max : bounded;
-}
-
-timer_wheel_options wheel_of(const scheduler_options& o) noexcept {
-    timer_wheel_options w;
-    const std::uint32_t overflow = capacity_of(o.config).overflow;
-    w.resolution = o.config.resolution;
-    w.start = o.time->now();
-    w.timers_max = timers_of(o);
-    if (overflow != scheduler_capacity::unlimited)
-        w.overflow_max = overflow;
-    w.nodes = o.nodes;
-    w.overflow = o.overflow;
-    w.max_timer_duration = longest(o.config.resolution);
-    return w;
-}
 
 /// What lies in front of the cargo.
 constexpr std::size_t room_before(job_kind kind, bool own_block) noexcept {
@@ -56,42 +23,6 @@ constexpr std::size_t room_before(job_kind kind, bool own_block) noexcept {
 }
 
 }  // namespace
-
-scheduler::scheduler(const scheduler_options& o) noexcept
-    : time_(*o.time),
-      scale_(o.config.resolution),
-      maximum_delay_(longest(o.config.resolution)),
-      memory_(o.memory),
-      slot_(o.slot),
-      listener_(o.listener),
-      services_(o.services),
-      shutdown_timeout_(o.config.shutdown_timeout),
-      serial_(next_serial()),
-      quota_(capacity_of(o.config).timers),
-      timers_limit_(quota_ == scheduler_capacity::unlimited && o.timers_max > spares
-                        ? o.timers_max - spares
-                        : timers_of(o)),
-      overflow_limit_(capacity_of(o.config).overflow),
-      zero_delay_(o.config.zero_delay),
-      clock_kind_(o.config.clock),
-      fixed_rate_(o.fixed_rate),
-      fixed_delay_(o.fixed_delay),
-      wheel_(wheel_of(o)),
-      // Where there is a quota, who finds the lock taken waits for it.
-      store_({.memory = o.jobs,
-              .capacity = cells_for(timers_of(o)),
-              .spares = quota_ == scheduler_capacity::unlimited ? spares : 0},
-             *this),
-      pressure_(o.config, scale_.floor(o.time->now())),
-      observed_at_(scale_.floor(o.time->now())) {
-    if (services_ != nullptr)
-        services_->drift.set_budget({.clock = clock_kind_, .resolution = scale_.resolution()});
-    TACTUS_CHECK(1, validate(o.config).has_value());
-}
-
-scheduler::~scheduler() {
-    (void)close();
-}
 
 // ---- arguments
 

@@ -173,8 +173,13 @@
 #include <tactus/scheduler/scheduler_dump.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/scheduler/scheduler_facts.hpp>
 #include <tactus/scheduler/scheduler_metrics.hpp>
+#include <tactus/scheduler/scheduler_options.hpp>
 #include <tactus/scheduler/scheduler_services.hpp>
+#include <tactus/scheduler/scheduler_state.hpp>
+#include <tactus/scheduler/scheduling_face.hpp>
+#include <tactus/scheduler/services_face.hpp>
 #include <tactus/scheduler/timer_policy.hpp>
 #include <tactus/scheduler/withdrawn_jobs.hpp>
 #include <tactus/time/backlog_judge.hpp>
