@@ -193,14 +193,22 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     cell_extras* x = s.c.extras();
     if (x == nullptr)
         return handled::ok();
-    if (x->idle != nullptr && x->idle->timer == due.which)
-        return receive_idle(t, s);
+    if (x->idle != nullptr && x->idle->timer == due.which) {
+        if (!due.is_refused)
+            return receive_idle(t, s);
+        x->idle->timer.reset();
+        return handled::failed(refusal({.code = scheduler_errc::capacity_exceeded}));
+    }
     actor_timer* timer = x->timers;
     while (timer != nullptr && timer->handle != due.which)
         timer = timer->next;
     if (timer == nullptr)
         return handled::ok();  // replaced, cancelled, or of an earlier instance
-    if (due.is_over) {         // SC-22
+    if (due.is_refused) {
+        forget_timer(*x, *timer);
+        return handled::failed(refusal({.code = scheduler_errc::capacity_exceeded}));
+    }
+    if (due.is_over) {  // SC-22
         forget_timer(*x, *timer);
         return handled::ok();
     }

@@ -70,7 +70,7 @@ void scheduler::lose(job& j, tick at) noexcept {
     ++counts_.dropped;
     j.is_counted = true;
     // Who is doomed is told of then: there may be several.
-    if (j.carries == nullptr || j.is_shared()) {
+    if ((j.carries == nullptr && !j.is_of_actor()) || j.is_shared()) {
         lost_ = id_of(j);
         lost_priority_ = j.priority;
         has_lost_ = true;
@@ -191,6 +191,12 @@ tick scheduler::leave(bool wants_next) noexcept {
             scheduler_warning gone = dropped_warning(id_of(*j), j->priority);
             gone.at = time_.now();
             listener_->warned(gone);
+        }
+        if (j->is_of_actor()) {
+            actor_scheduler::tell(
+                j->to, timer_due{.which = timer_handle(store_.index_of(*j), word.generation()),
+                                 .is_refused = true});
+            j->holders.store(0, std::memory_order_relaxed);  // nothing holds it
         }
         drop_cargo(*j);
         submit(*j);
