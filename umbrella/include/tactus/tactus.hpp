@@ -123,6 +123,7 @@
 #include <tactus/dispatch/task_local_slot.hpp>
 #include <tactus/dispatch/text_buffer.hpp>
 #include <tactus/dispatch/text_sink.hpp>
+#include <tactus/dispatch/thrown_texts.hpp>
 #include <tactus/dispatch/ticket.hpp>
 #include <tactus/dispatch/timer_phase.hpp>
 #include <tactus/dispatch/timer_service.hpp>
@@ -181,6 +182,7 @@
 #include <tactus/scheduler/scheduling_face.hpp>
 #include <tactus/scheduler/services_face.hpp>
 #include <tactus/scheduler/timer_policy.hpp>
+#include <tactus/scheduler/warning_text.hpp>
 #include <tactus/scheduler/withdrawn_jobs.hpp>
 #include <tactus/time/backlog_judge.hpp>
 #include <tactus/time/clock.hpp>

@@ -41,7 +41,7 @@ struct spawn_error {
         mailbox_unfit,    // lacks what the actor requires
     };
     kind what;
-    const char* reason;
+    const char* reason;  // as failure::what
 };
 inline constexpr std::size_t spawn_error_count = 14;
 [[nodiscard]] const char* name_of(spawn_error::kind what) noexcept;
