@@ -117,6 +117,7 @@
 #include <tactus/dispatch/sent.hpp>
 #include <tactus/dispatch/slot.hpp>
 #include <tactus/dispatch/spawn_options.hpp>
+#include <tactus/dispatch/suspend_limit.hpp>
 #include <tactus/dispatch/suspension_records.hpp>
 #include <tactus/dispatch/suspensions.hpp>
 #include <tactus/dispatch/system_table.hpp>

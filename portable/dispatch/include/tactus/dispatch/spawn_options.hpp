@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <tactus/dispatch/lane.hpp>
+#include <tactus/dispatch/suspend_limit.hpp>
 #include <tactus/mailbox/mailbox_options.hpp>
 #include <tactus/mailbox/user_queue.hpp>
 #include <tactus/time/instant.hpp>
@@ -20,6 +21,9 @@ struct spawn_options {
     std::uint32_t dispatcher = 0;    // by number; 0 is the system's first
     // LN-8: what it is sent without a deadline gets one, so much later; zero: none. Needs a clock.
     duration deadline = duration::zero();
+    // CO-6: of each suspension that is given no limit of its own; in whole milliseconds. One that is
+    // not positive, or longer than 12 days, is none.
+    suspend_limit suspending = {};
 };
 
 struct spawn_error {
