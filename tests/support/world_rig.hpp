@@ -75,7 +75,7 @@ struct noted_world final : tactus::world_events {
 template <bool Roomy>
 class rig_timers {
 public:
-    explicit rig_timers(const tactus::clock&, tactus::memory_source&) noexcept {}
+    rig_timers(const tactus::clock&, tactus::memory_source&, tactus::memory_region*) noexcept {}
     [[nodiscard]] tactus::scheduler* service() noexcept { return nullptr; }
 };
 template <>
@@ -84,19 +84,24 @@ class rig_timers<true> {
     static constexpr std::uint32_t count = 1'000;
 
 public:
-    rig_timers(const tactus::clock& time, tactus::memory_source& memory) noexcept
+    /// `nodes`: instead of its own; there is no quota then, and what they refuse is refused.
+    rig_timers(const tactus::clock& time, tactus::memory_source& memory,
+               tactus::memory_region* nodes) noexcept
         : service_({.time = &time,
-                    .config = config(),
+                    .config = config(nodes != nullptr),
+                    .timers_max = count,
                     .jobs = &jobs_,
-                    .nodes = &nodes_,
+                    .nodes = nodes != nullptr ? nodes : &nodes_,
                     .overflow = &overflow_,
                     .memory = &memory}) {}
     [[nodiscard]] tactus::scheduler* service() noexcept { return &service_; }
     [[nodiscard]] std::size_t pending() noexcept { return service_.active_count(); }
 
 private:
-    [[nodiscard]] static tactus::scheduler_config config() noexcept {
+    [[nodiscard]] static tactus::scheduler_config config(bool is_unbounded) noexcept {
         auto c = tactus::scheduler_config::for_clock(tactus::clock_kind::deterministic);
+        if (is_unbounded)
+            return c;
         c.profile = tactus::scheduler_profile::custom;
         c.custom = {count, count, 8};
         return c;
@@ -115,8 +120,10 @@ private:
 class world_rig {
 public:
     explicit world_rig(const tactus::supervisor_strategy& of_guardian = {},
-                       tactus::tracer* trace = nullptr) noexcept
+                       tactus::tracer* trace = nullptr,
+                       tactus::memory_region* timer_nodes = nullptr) noexcept
         : memory({heap(), heap_size}),
+          timing(time, memory, timer_nodes),
           world({.memory = &memory,
                  .events = &said,
                  .name = "test",
@@ -169,7 +176,7 @@ public:
     noted_world said;
     test_memory memory;
     tactus::manual_clock time{tactus::duration::from_ns(1)};
-    rig_timers<board::roomy> timing{time, memory};
+    rig_timers<board::roomy> timing;
     tactus::actor_world world;
     kernel_rig kernel;
     std::size_t stays = 0;  // blocks that live as long as the world: what the event stream has

@@ -307,7 +307,10 @@ struct actor_system::parts final : world_events {
         world.write_path(parent.index(), path);
         path.text.erase(0, std::string_view("tactus://").size() + name.size());
         path.text += "/" + std::string(called);
-        auto found = all.place({.path = path.text});
+        auto found = all.place({.path = path.text,
+                                .choice = {.priority = where.priority,
+                                           .deadline = where.deadline,
+                                           .suspending = where.suspending}});
         if (found) {
             where = *found;
             return {};

@@ -206,7 +206,8 @@ std::expected<spawn_options, place_error> dispatchers::place(const resolve_reque
     return spawn_options{.priority = wanted.choice.priority,
                          .mailbox = resolved->mailbox,
                          .dispatcher = where->number(),
-                         .deadline = wanted.choice.deadline};
+                         .deadline = wanted.choice.deadline,
+                         .suspending = wanted.choice.suspending};
 }
 
 std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispatcher_setup& e) {

@@ -22,19 +22,30 @@ namespace {
 constexpr duration retry_after = duration::from_ms(10);
 
 /// What an actor fails with when it cannot have a timer it needs, by why not.
-failure refusal(const scheduler_error& why) noexcept {
-    switch (why.code) {
+failure refusal(scheduler_errc why) noexcept {
+    switch (why) {
     case scheduler_errc::invalid_delay:
         return failure("the scheduler refuses a timer: invalid_delay");
+    case scheduler_errc::invalid_options:
+        return failure("the scheduler refuses a timer: invalid_options");
+    case scheduler_errc::unsupported_mode:
+        return failure("the scheduler refuses a timer: unsupported_mode");
     case scheduler_errc::quota_exceeded:
         return failure("the scheduler refuses a timer: quota_exceeded");
     case scheduler_errc::capacity_exceeded:
         return failure("the scheduler refuses a timer: capacity_exceeded");
     case scheduler_errc::backpressured:
         return failure("the scheduler refuses a timer: backpressured");
-    default:
+    case scheduler_errc::closed:
         return failure("the scheduler refuses a timer: closed");
+    case scheduler_errc::task_run_capacity_exceeded:
+        return failure("the scheduler refuses a timer: task_run_capacity_exceeded");
+    case scheduler_errc::construction_failed:
+        return failure("the scheduler refuses a timer: construction_failed");
+    case scheduler_errc::within_interrupt:
+        return failure("the scheduler refuses a timer: within_interrupt");
     }
+    return failure("the scheduler refuses a timer");
 }
 
 constexpr scheduler_error no_timers{.code = scheduler_errc::closed};
@@ -193,14 +204,22 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     cell_extras* x = s.c.extras();
     if (x == nullptr)
         return handled::ok();
-    if (x->idle != nullptr && x->idle->timer == due.which)
-        return receive_idle(t, s);
+    if (x->idle != nullptr && x->idle->timer == due.which) {
+        if (!due.is_refused)
+            return receive_idle(t, s);
+        x->idle->timer.reset();
+        return handled::failed(refusal(scheduler_errc::capacity_exceeded));
+    }
     actor_timer* timer = x->timers;
     while (timer != nullptr && timer->handle != due.which)
         timer = timer->next;
     if (timer == nullptr)
         return handled::ok();  // replaced, cancelled, or of an earlier instance
-    if (due.is_over) {         // SC-22
+    if (due.is_refused) {
+        forget_timer(*x, *timer);
+        return handled::failed(refusal(scheduler_errc::capacity_exceeded));
+    }
+    if (due.is_over) {  // SC-22
         forget_timer(*x, *timer);
         return handled::ok();
     }
@@ -277,7 +296,7 @@ void actor_world::rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept {
     }
     // Its supervisor decides: without it the actor would wait for ever.
     forget_timer(x, timer);
-    fail(t, refusal(next.error()));
+    fail(t, refusal(next.error().code));
 }
 
 void actor_world::due_was_lost(mailbox_index whose, std::optional<timer_handle> which, bool is_over,
@@ -332,7 +351,7 @@ void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after)
     }
     idle.timer.reset();
     if (!made) {
-        fail(t, refusal(made.error()));
+        fail(t, refusal(made.error().code));
         return;
     }
     idle.timer = *made;

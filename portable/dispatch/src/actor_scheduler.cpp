@@ -233,6 +233,7 @@ std::expected<slot*, spawn_error> actor_scheduler::begin_spawn(const behaviour& 
     }
     s->set_behaviour(&acts);
     s->set_deadline_us(time_ != nullptr ? whole_us(o.deadline) : 0);
+    s->set_suspend_limit(o.suspending);
     s->set_traits(o.priority, true, static_cast<std::uint8_t>(o.dispatcher));
     return s;
 }

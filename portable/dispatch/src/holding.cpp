@@ -15,7 +15,9 @@ std::expected<void, suspend_error> turn::suspend(suspend_reason reason,
         system().hub_.resumed(self());
         return std::unexpected(suspend_error::too_often);
     }
-    const auto added = system().suspensions_.add(self(), reason, until, limit);
+    const auto added = system().suspensions_.add(
+        self(), reason, until,
+        limit.after != duration::max() ? limit : slot_.limit_of_suspensions());
     if (!added) {
         (void)slot_.state().resume(suspension::await);
         system().hub_.resumed(self());

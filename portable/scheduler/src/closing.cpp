@@ -91,7 +91,7 @@ bool scheduler::close() noexcept {
         if (changed(j, job_state::scheduled, waits ? job_state::executing : job_state::cancelled,
                     job_end::closed))
             left.add(j);
-        else if (word.is(job_word::periodic) &&
+        else if ((word.is(job_word::periodic) || word.is(job_word::owned)) &&
                  changed(j, job_state::executing, job_state::cancelled, job_end::closed))
             under_way.add(j);
     }
@@ -108,6 +108,8 @@ bool scheduler::close() noexcept {
         note(diagnostic_kind::cancel, j, now_if_watched());
         if (is_under_way) {
             deactivate(j);  // who runs it finds that it is not to go on
+            if (j.kind == job_kind::note)
+                end_alive(j);  // its owner's part: that finds it over, too
             continue;
         }
         (void)wheel_.cancel(j.timer);

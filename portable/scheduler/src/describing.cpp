@@ -193,7 +193,8 @@ std::string_view describe(const scheduler_warning& warning, std::span<char> out)
             text.add(warning.about[0] != '\0' ? warning.about : "without a name");
             break;
         case 't':
-            text.add(warning.text[0] != '\0' ? warning.text : "an error without a text");
+            text.add(warning.text[0] != '\0' ? static_cast<const char*>(warning.text)
+                                             : "an error without a text");
             break;
         case 'e':
             text.add(warning.value != 0 ? "engaged" : "released");

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registering: arguments, room, and the way into the wheel (SC-1 … SC-6).
+// Registering: a cell, room for what it carries, and the way into the wheel (SC-1, SC-2, SC-6).
 #include <tactus/scheduler/scheduler.hpp>
 
-#include <tactus/dispatch/turn.hpp>
-
 #include <cstring>
-#include <limits>
 
 namespace tactus::inline v0 {
 
@@ -14,39 +11,7 @@ using detail::job;
 using detail::job_kind;
 using detail::job_task;
 
-TACTUS_CHECK_MODULE("scheduler");
 namespace {
-
-/// Handles of two schedulers tell apart.
-std::uint32_t next_serial() noexcept {
-    static port::atomic<std::uint32_t> last{0};
-    const std::uint32_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
-    return mine != 0 ? mine : last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-/// SC-3.
-duration longest(duration resolution) noexcept {
-    return resolution * std::int64_t{std::numeric_limits<std::int32_t>::max()};
-}
-
-std::uint32_t timers_of(const scheduler_options& o) noexcept {
-    const std::uint32_t bounded = capacity_of(o.config).timers;
-    return bounded == scheduler_capacity::unlimited ? o.timers_max : bounded;
-}
-
-timer_wheel_options wheel_of(const scheduler_options& o) noexcept {
-    timer_wheel_options w;
-    const std::uint32_t overflow = capacity_of(o.config).overflow;
-    w.resolution = o.config.resolution;
-    w.start = o.time->now();
-    w.timers_max = timers_of(o);
-    if (overflow != scheduler_capacity::unlimited)
-        w.overflow_max = overflow;
-    w.nodes = o.nodes;
-    w.overflow = o.overflow;
-    w.max_timer_duration = longest(o.config.resolution);
-    return w;
-}
 
 /// What lies in front of the cargo.
 constexpr std::size_t room_before(job_kind kind, bool own_block) noexcept {
@@ -56,96 +21,6 @@ constexpr std::size_t room_before(job_kind kind, bool own_block) noexcept {
 }
 
 }  // namespace
-
-scheduler::scheduler(const scheduler_options& o) noexcept
-    : time_(*o.time),
-      scale_(o.config.resolution),
-      maximum_delay_(longest(o.config.resolution)),
-      memory_(o.memory),
-      slot_(o.slot),
-      listener_(o.listener),
-      services_(o.services),
-      shutdown_timeout_(o.config.shutdown_timeout),
-      serial_(next_serial()),
-      quota_(capacity_of(o.config).timers),
-      timers_limit_(quota_ == scheduler_capacity::unlimited && o.timers_max > spares
-                        ? o.timers_max - spares
-                        : timers_of(o)),
-      overflow_limit_(capacity_of(o.config).overflow),
-      zero_delay_(o.config.zero_delay),
-      clock_kind_(o.config.clock),
-      fixed_rate_(o.fixed_rate),
-      fixed_delay_(o.fixed_delay),
-      wheel_(wheel_of(o)),
-      // Where there is a quota, who finds the lock taken waits for it.
-      store_({.memory = o.jobs,
-              .capacity = cells_for(timers_of(o)),
-              .spares = quota_ == scheduler_capacity::unlimited ? spares : 0},
-             *this),
-      pressure_(o.config, scale_.floor(o.time->now())),
-      observed_at_(scale_.floor(o.time->now())) {
-    if (services_ != nullptr)
-        services_->drift.set_budget({.clock = clock_kind_, .resolution = scale_.resolution()});
-    TACTUS_CHECK(1, validate(o.config).has_value());
-}
-
-scheduler::~scheduler() {
-    (void)close();
-}
-
-// ---- arguments
-
-std::optional<scheduler_error> scheduler::fault_of(duration d, const char* field) const noexcept {
-    const bool is_period = field[0] == 'p';
-    const bool is_usable =
-        d > duration::zero() || (!is_period && zero_delay_ == zero_delay_rule::next_tick);
-    if (is_usable && d <= maximum_delay_)
-        return std::nullopt;
-    return scheduler_error{.code = scheduler_errc::invalid_delay,
-                           .field = field,
-                           .value = d.ns(),
-                           .limit = maximum_delay_.ns()};
-}
-
-std::optional<scheduler_error> scheduler::fault_of(const job_request& r) const noexcept {
-    if (const auto fault = fault_of(r.first, "delay"))
-        return fault;
-    if (r.mode == job_mode::one_shot)
-        return std::nullopt;
-    if (r.mode == job_mode::fixed_rate ? !fixed_rate_ : !fixed_delay_)  // SC-14
-        return scheduler_error{.code = scheduler_errc::unsupported_mode,
-                               .value = static_cast<int>(r.mode)};
-    if (const auto fault = fault_of(r.period, "period"))
-        return fault;
-    const auto invalid = [](const char* field, std::int64_t value, std::int64_t limit) {
-        return scheduler_error{.code = scheduler_errc::invalid_options,
-                               .field = field,
-                               .value = value,
-                               .limit = limit};
-    };
-    if (r.mode == job_mode::fixed_rate) {
-        if (r.backlog_limit == 0)
-            return invalid("backlog_limit", 0, 1);
-        if (r.burst_threshold == 0)
-            return invalid("burst_threshold", 0, 1);
-        if (r.burst_threshold > r.backlog_limit)
-            return invalid("burst_threshold", r.burst_threshold, r.backlog_limit);
-    }
-    return std::nullopt;
-}
-
-// SC-9
-std::uint16_t scheduler::callers_dispatcher() const noexcept {
-    const turn* const t = turn::current();
-    const bool is_ours = t != nullptr && &t->system() == kernel_;
-    return is_ours ? static_cast<std::uint16_t>(t->place().dispatcher_number()) : 0;
-}
-
-timer_policy scheduler::find_policy(timer_affinity from) const noexcept {
-    if (from.dispatcher == timer_affinity::no_dispatcher)
-        from.dispatcher = callers_dispatcher();
-    return services_->policy_of(from);
-}
 
 // ---- a cell, and room for what it carries
 
@@ -423,108 +298,6 @@ std::expected<cancellable, scheduler_error> scheduler::schedule_wake(
         return std::unexpected(*fault);
     return register_bytes({.first = usable(delay), .priority = timer_priority::high},
                           job_kind::wake, told, &to);
-}
-
-// ---- timers of the runtime
-
-std::optional<timer_handle> scheduler::arm(timer_target& to, duration delay) noexcept {
-    const job_request r{
-        .first = delay, .to = to.who, .priority = timer_priority::high, .goes_on = to.goes_on};
-    const auto made = to.wake != nullptr ? arm_for(r, job_kind::wake, to.wake)
-                                         : arm_for(r, job_kind::note, to.listener);
-    return made ? std::optional(*made) : std::nullopt;
-}
-
-scheduler::armed scheduler::arm_for(const job_request& wanted, job_kind kind,
-                                    const void* whom) noexcept {
-    if (wanted.first > maximum_delay_)
-        return std::unexpected(too_late(wanted.first));
-    if (wanted.period > maximum_delay_)
-        return std::unexpected(too_late(wanted.period));
-    static constexpr detail::cargo_type nothing{};
-    job_request r = wanted;
-    if (r.first < duration::zero())
-        r.first = duration::zero();
-    const auto made = register_bytes(r, kind, nothing, whom);
-    if (!made)
-        return std::unexpected(made.error());
-    return timer_handle(made->index_, made->generation_);
-}
-
-scheduler_error scheduler::too_late(duration delay) const noexcept {
-    return {.code = scheduler_errc::invalid_delay,
-            .field = "delay",
-            .value = delay.ns(),
-            .limit = maximum_delay_.ns()};
-}
-
-// TM-1, TM-2. Its cell and its place are its own, so that nobody has to admit it; far away there
-// may be none.
-scheduler::armed scheduler::rearm(timer_handle which, instant due) noexcept {
-    const scheduler_error gone{.code = scheduler_errc::closed};
-    if (which.generation() == 0)
-        return std::unexpected(gone);
-    job& j = store_.at(which.index());
-    job_word::stored bits = j.word.load(job::state.acquire());
-    const job_word seen(bits);
-    if (seen.generation() != which.generation() || !seen.is(job_word::owned) ||
-        seen.state() != job_state::executing || seen.is_last_use())
-        return std::unexpected(gone);
-    if (j.holders.load(job::held.acquire()) != 1)
-        return which;  // its actor is about to be told
-    const instant now = time_.now();
-    if (due - now > maximum_delay_)
-        return std::unexpected(too_late(due - now));
-    const bool inside = overflow_limit_ != scheduler_capacity::unlimited;
-    owed_warnings owed;
-    std::optional<scheduler_error> refused;
-    bool takes_overflow = false;
-    if (inside) {
-        enter();
-        // Until now it could be ended, and its cell be another's.
-        if (j.word.load(std::memory_order_relaxed) != bits)
-            refused = gone;
-        takes_overflow = !refused && is_far(due - now, now);
-        if (takes_overflow)
-            refused = admit_far({.first = due - now, .priority = j.priority}, owed);
-    }
-    const job_word next = seen.next_use(job_word::owned);
-    if (!refused && !j.word.compare_exchange_strong(bits, next.bits(), job::state.acq_rel(),
-                                                    std::memory_order_relaxed)) {
-        if (takes_overflow)
-            --overflow_reserved_;
-        refused = gone;  // it was closed meanwhile
-    }
-    if (!refused) {
-        j.has_overflow = takes_overflow;
-        j.due = due;
-        j.registered_at = now < due ? now : due;
-        j.comes_back = true;
-        if (inside)
-            apply(j);
-        else
-            submit(j);
-    }
-    if (inside) {
-        let_go();
-        tell(owed);
-    }
-    if (refused)
-        return std::unexpected(*refused);
-    return timer_handle(which.index(), next.generation());
-}
-
-bool scheduler::pending(timer_handle which) noexcept {
-    if (which.generation() == 0)
-        return false;
-    const job& j = store_.at(which.index());
-    const job_word word(j.word.load(job::state.acquire()));
-    if (word.generation() != which.generation())
-        return false;
-    // About to be told: as good as pending.
-    if (word.is(job_word::owned) && word.state() == job_state::executing)
-        return j.holders.load(std::memory_order_relaxed) != 1;
-    return word.state() == job_state::pending || word.state() == job_state::scheduled;
 }
 
 }  // namespace tactus::inline v0

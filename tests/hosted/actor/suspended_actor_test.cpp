@@ -170,3 +170,74 @@ TEST(suspended_actor, CO_6_a_system_ends_while_actors_are_suspended) {
     system.reset();
     EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::minutes(1));
 }
+
+namespace {
+
+constexpr int holds_by_itself = 4;
+
+/// Suspends itself without a limit, or with one that is longer than its own.
+class held : public actor<int> {
+public:
+    void on(int v) {
+        journal().add(v);
+        suspend_limit limit;
+        if (v == holds_with_limit)
+            limit = {ms(20), suspend_limit_action::resume};
+        if (v > holds_by_itself)
+            return;
+        EXPECT_TRUE(
+            context().suspend(suspend_reason::user_defined, resume_condition::signal(7), limit));
+    }
+    void post_restart(const failure_cause&) { journal().add(100); }
+    void post_stop() { journal().add(200); }
+};
+
+}  // namespace
+
+// CO-6: an actor that is spawned with a limit has it for each suspension that is given none.
+TEST(suspended_actor, CO_6_a_limit_of_the_actor_is_that_of_its_suspensions) {
+    for (const auto action :
+         {suspend_limit_action::resume, suspend_limit_action::fail, suspend_limit_action::stop}) {
+        SCOPED_TRACE(static_cast<int>(action));
+        world_rig rig;
+        auto r = detail::request_for<held>(rig.memory, "a", {.suspending = {ms(5), action}});
+        const actor_ref<int> a{any_ref(*rig.world.spawn_top(*r))};
+        a.tell(holds_by_itself);
+        a.tell(10);
+        rig.run();
+        rig.pass(4);
+        EXPECT_TRUE(journal().is({holds_by_itself}));
+        rig.pass(2);
+        switch (action) {
+        case suspend_limit_action::resume:
+            EXPECT_TRUE(journal().is({10}));
+            break;
+        case suspend_limit_action::fail:
+            EXPECT_TRUE(journal().is({200, 100, 10}));
+            break;
+        case suspend_limit_action::stop:
+            EXPECT_TRUE(journal().is({200}));
+            break;
+        }
+        journal().clear();
+        rig.end();
+        journal().clear();
+    }
+}
+
+// CO-6: what a suspension says itself comes first.
+TEST(suspended_actor, CO_6_a_limit_of_a_suspension_stands_for_the_actors) {
+    world_rig rig;
+    auto r = detail::request_for<held>(rig.memory, "a",
+                                       {.suspending = {ms(5), suspend_limit_action::fail}});
+    const actor_ref<int> a{any_ref(*rig.world.spawn_top(*r))};
+    a.tell(holds_with_limit);
+    a.tell(10);
+    rig.run();
+    rig.pass(19);
+    EXPECT_TRUE(journal().is({holds_with_limit}));
+    rig.pass(2);
+    EXPECT_TRUE(journal().is({10}));
+    rig.end();
+    journal().clear();
+}

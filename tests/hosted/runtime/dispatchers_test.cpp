@@ -237,18 +237,22 @@ TEST(dispatchers, DR_4_an_actor_is_placed_as_its_props_say) {
     runtime::heap_memory heap;
     resolver names({.memory = &heap});
     dispatchers_rig rig({.workers = 1}, {}, "tactus", &names);
-    const auto where = rig.all->place({.choice = spawn_choice()
-                                                     .with_dispatcher(blocking_dispatcher_id)
-                                                     .with_mailbox("bounded")
-                                                     .with_capacity(7)
-                                                     .with_priority(9)
-                                                     .with_deadline(duration::from_ms(3))
-                                                     .where()});
+    const auto where = rig.all->place(
+        {.choice = spawn_choice()
+                       .with_dispatcher(blocking_dispatcher_id)
+                       .with_mailbox("bounded")
+                       .with_capacity(7)
+                       .with_priority(9)
+                       .with_deadline(duration::from_ms(3))
+                       .with_suspend_limit(duration::from_ms(4), suspend_limit_action::stop)
+                       .where()});
     ASSERT_TRUE(where) << text_of(where.error());
     EXPECT_EQ(where->dispatcher, 1u);
     EXPECT_EQ(where->mailbox.capacity, 7u);
     EXPECT_EQ(where->priority, 9u);
     EXPECT_EQ(where->deadline, duration::from_ms(3));
+    EXPECT_EQ(where->suspending,  // CO-6
+              (suspend_limit{duration::from_ms(4), suspend_limit_action::stop}));
     std::atomic<std::uint64_t> count{0};
     actor_scheduler::tell(*rig.system.spawn<counting_actor>(*where, &count), 1);
     EXPECT_TRUE(until([&] { return count == 1; }));

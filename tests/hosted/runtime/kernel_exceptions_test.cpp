@@ -70,7 +70,7 @@ TEST(kernel_exceptions, a_handler_that_throws_fails_its_actor_and_no_other) {
     EXPECT_EQ(rig.run(), 2u);
     EXPECT_TRUE(journal().is({1, 2, failed, 9}));
     EXPECT_EQ(rig.events.last_failed, a);
-    EXPECT_STREQ(rig.events.last_what, unknown_exception);
+    EXPECT_STREQ(rig.events.last_what, "two");
     EXPECT_TRUE(rig->resume(a, suspension::supervision));
     EXPECT_EQ(rig.run(), 1u);
     EXPECT_TRUE(journal().is({3}));

@@ -56,6 +56,34 @@ TEST(closing, TC_S32_tasks_run_by_priority) {
     EXPECT_EQ(rig->metrics().on_close_run, 4u);
 }
 
+// SH-1, K3: a timer that its owner has not armed again yet ends with the others, and its cell is
+// free, whether its owner was told or not.
+TEST(closing, SH_1_a_timer_that_is_its_owners_gives_its_cell_back) {
+    for (const bool is_told : {false, true}) {
+        served_rig rig;
+        const auto to = rig.spawn();
+        const auto made =
+            rig->arm(tactus::job_request::with_fixed_delay(ms(1), ms(1), {}).send(to, {}));
+        ASSERT_TRUE(made.has_value());
+        rig.time.advance(ms(2));
+        rig->run_due(rig.time.now());
+        if (is_told)
+            rig.run();
+        EXPECT_EQ(rig->cell_count(), 1u);
+        EXPECT_EQ(rig->active_count(), 1u);
+        EXPECT_TRUE(rig->close());
+        EXPECT_EQ(rig->cell_count(), 0u);
+        EXPECT_EQ(rig->active_count(), 0u);
+        EXPECT_EQ(rig->counted().cancelled, 1u);
+        EXPECT_FALSE(rig->cancel(*made));
+        EXPECT_FALSE(rig->pending(*made));
+        const auto again = rig->rearm(*made, rig.time.now() + ms(1));
+        ASSERT_FALSE(again.has_value());
+        EXPECT_EQ(again.error().code, scheduler_errc::closed);
+        rig.run();
+    }
+}
+
 // TC-S33, SH-2
 TEST(closing, TC_S33_beyond_their_capacity_tasks_are_refused) {
     served_rig rig;

@@ -14,6 +14,12 @@
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/slot.hpp>
 
+#if defined(__cpp_exceptions)
+#include <exception>
+
+#include <tactus/dispatch/thrown_texts.hpp>
+#endif
+
 namespace tactus::inline v0 {
 
 class turn;
@@ -53,6 +59,8 @@ template <class Call>
 #if defined(__cpp_exceptions)
     try {
         return run();
+    } catch (const std::exception& e) {
+        return handled::failed({thrown_texts::keep(e.what()), nullptr});
     } catch (...) {
         return handled::failed({unknown_exception, nullptr});
     }

@@ -19,7 +19,8 @@ struct failure {
     explicit constexpr failure(std::int32_t number) noexcept : what("failure"), code(number) {}
     constexpr failure(std::int32_t number, const char* text) noexcept : what(text), code(number) {}
 
-    const char* what = "";                    // for people; static, or owned by `detail`
+    // For people: static, owned by `detail`, or the thread's for a while (thrown_texts.hpp).
+    const char* what = "";
     void* detail = nullptr;                   // the layer above's: an exception, an error object
     std::int32_t code = 0;                    // the user's own
     duration retry_after = duration::zero();  // SV-4: a hint to who restarts it

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <tactus/dispatch/lane.hpp>
+#include <tactus/dispatch/suspend_limit.hpp>
 #include <tactus/mailbox/mailbox_options.hpp>
 
 namespace tactus::inline v0 {
@@ -27,6 +28,7 @@ struct placement {
     std::optional<overflow> when_full = {};  // likewise; asks for a bound where there is none
     std::uint8_t priority = default_priority;
     duration deadline = duration::zero();  // of what it is sent without one; zero: none (LN-8)
+    suspend_limit suspending = {};         // of suspensions that are given none of their own (CO-6)
     capability_set requirement = {};       // what the mailbox must be able to do
 };
 
@@ -63,6 +65,12 @@ public:
         placement_.deadline = after;
         return std::move(self());
     }
+    /// How long it may be suspended, unless a suspension says otherwise.
+    [[nodiscard]] constexpr Self with_suspend_limit(duration after,
+                                                    suspend_limit_action action) && {
+        placement_.suspending = {after, action};
+        return std::move(self());
+    }
     /// Adds to what was required before.
     [[nodiscard]] constexpr Self with_requirement(capability_set required) && {
         placement_.requirement = placement_.requirement | required;
@@ -90,6 +98,10 @@ public:
     }
     [[nodiscard]] constexpr Self with_deadline(duration after) const& {
         return Self(self()).with_deadline(after);
+    }
+    [[nodiscard]] constexpr Self with_suspend_limit(duration after,
+                                                    suspend_limit_action action) const& {
+        return Self(self()).with_suspend_limit(after, action);
     }
     [[nodiscard]] constexpr Self with_requirement(capability_set required) const& {
         return Self(self()).with_requirement(required);

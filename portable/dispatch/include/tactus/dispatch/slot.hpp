@@ -14,6 +14,7 @@
 #include <tactus/base/check.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
 #include <tactus/dispatch/lane.hpp>
+#include <tactus/dispatch/suspend_limit.hpp>
 #include <tactus/mailbox/mailbox.hpp>
 #include <tactus/time/clock.hpp>
 
@@ -89,6 +90,24 @@ public:
                       std::memory_order_relaxed);
     }
 
+    /// CO-6: of suspensions that are given no limit of their own. Constant while open. Rounded up
+    /// to milliseconds.
+    void set_suspend_limit(const suspend_limit& l) noexcept {
+        suspend_limit_ = 0;
+        if (l.after == duration::max() || l.after <= duration::zero()) [[likely]]
+            return;
+        const std::int64_t ms = (l.after.ns() - 1) / ns_per_ms + 1;
+        if (ms < std::int64_t{1} << limit_bits)
+            suspend_limit_ = static_cast<std::uint32_t>(ms) |
+                             (static_cast<std::uint32_t>(l.action) << limit_bits);
+    }
+    [[nodiscard]] suspend_limit limit_of_suspensions() const noexcept {
+        if (suspend_limit_ == 0)
+            return {};
+        return {duration::from_ms(suspend_limit_ & ((1U << limit_bits) - 1)),
+                static_cast<suspend_limit_action>(suspend_limit_ >> limit_bits)};
+    }
+
     /// Says why it is about to be held back, and since when (OH-4). Whoever suspends it.
     void note_held_by(held_reason why, const clock* time) noexcept {
         const std::uint64_t at = time != nullptr ? time->now().ns() / held_unit_ns : 0;
@@ -119,6 +138,10 @@ private:
     static constexpr std::uint32_t home_one = 1U << 16;
     static constexpr std::uint32_t home_mask = 0xffU << 16;
     static constexpr std::uint32_t dispatcher_shift = 24;
+
+    // Of suspend_limit_: two bits for the action above the milliseconds; 0: no limit.
+    static constexpr unsigned limit_bits = 30;
+    static constexpr std::int64_t ns_per_ms = 1'000'000;
 
     // Owner's line, behind the batch.
     const behaviour* behaviour_ = nullptr;

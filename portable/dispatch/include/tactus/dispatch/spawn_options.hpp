@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <tactus/dispatch/lane.hpp>
+#include <tactus/dispatch/suspend_limit.hpp>
 #include <tactus/mailbox/mailbox_options.hpp>
 #include <tactus/mailbox/user_queue.hpp>
 #include <tactus/time/instant.hpp>
@@ -20,6 +21,9 @@ struct spawn_options {
     std::uint32_t dispatcher = 0;    // by number; 0 is the system's first
     // LN-8: what it is sent without a deadline gets one, so much later; zero: none. Needs a clock.
     duration deadline = duration::zero();
+    // CO-6: of each suspension that is given no limit of its own; in whole milliseconds. One that is
+    // not positive, or longer than 12 days, is none.
+    suspend_limit suspending = {};
 };
 
 struct spawn_error {
@@ -41,7 +45,7 @@ struct spawn_error {
         mailbox_unfit,    // lacks what the actor requires
     };
     kind what;
-    const char* reason;
+    const char* reason;  // as failure::what
 };
 inline constexpr std::size_t spawn_error_count = 14;
 [[nodiscard]] const char* name_of(spawn_error::kind what) noexcept;

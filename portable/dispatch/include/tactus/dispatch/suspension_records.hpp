@@ -24,12 +24,11 @@
 #include <tactus/base/memory_plan.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/invoke_result.hpp>
+#include <tactus/dispatch/suspend_limit.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/time/timer_wheel.hpp>
 
 namespace tactus::inline v0 {
-
-enum class suspend_limit_action : std::uint8_t { resume, fail, stop };
 
 struct suspension_record {
     mailbox_index who;

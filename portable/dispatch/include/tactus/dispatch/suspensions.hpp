@@ -21,18 +21,13 @@
 #include <optional>
 
 #include <tactus/dispatch/invoke_result.hpp>
+#include <tactus/dispatch/suspend_limit.hpp>
 #include <tactus/dispatch/suspension_records.hpp>
 #include <tactus/dispatch/timer_service.hpp>
 #include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/time/clock.hpp>
 
 namespace tactus::inline v0 {
-
-/// How long a suspension may last; the action says what happens then.
-struct suspend_limit {
-    duration after = duration::max();
-    suspend_limit_action action = suspend_limit_action::resume;
-};
 
 /// Carries out what ends a suspension.
 class resumer {

@@ -29,6 +29,7 @@ struct timer_due {
     timer_handle which;
     std::uint32_t missed = 0;  // runs it was late for, and counted (SC-20)
     bool is_over = false;      // the last: it was ended (SC-22)
+    bool is_refused = false;   // not due: there was no room to arm it
 };
 
 /// Who is told of timers of many actors. It is there for as long as the service runs: cancel() does

@@ -292,6 +292,8 @@ protected:
     // Written before the mailbox is opened, and by its owner. Relaxed: who reads it without having
     // won the scheduled bit only wants to know where to queue it.
     port::atomic<std::uint32_t> traits_{0};
+    // Constant while open, for its owner; here because there is room.
+    std::uint32_t suspend_limit_ = 0;
 
 private:
     // State line.

@@ -202,6 +202,10 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     [[nodiscard]] bool is_shared() const noexcept {
         return kind == job_kind::function && is_periodic();
     }
+    /// A timer of an actor, which is told when it is due, and when there was no room for it.
+    [[nodiscard]] bool is_of_actor() const noexcept {
+        return kind == job_kind::note && cargo == nullptr;
+    }
     /// Armed again by who handles it, not by who fires it.
     [[nodiscard]] bool waits_for_its_run() const noexcept {
         return mode == job_mode::fixed_delay && !after_sent.read();

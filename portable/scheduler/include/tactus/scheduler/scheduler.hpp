@@ -15,8 +15,8 @@
 //   that somebody does and go on.
 //
 // Who is refused is the business of backpressure.hpp; what a small device does without stands
-// beside it (scheduler_services.hpp). The sources: registering, cancelling, firing, delivering,
-// pressing (what is refused, and what gives way), closing, looking (snapshots for people).
+// beside it (scheduler_services.hpp). The calls that register are in scheduling_face.hpp, those of
+// services in services_face.hpp, and what all this works on in scheduler_state.hpp.
 //
 // Invariants
 //   K1  a job is in the wheel exactly while it is scheduled, except between a cancel and the moment
@@ -35,76 +35,42 @@
 // for what was interrupted.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
-#include <cstring>
 #include <expected>
 #include <optional>
-#include <type_traits>
-#include <utility>
 
-#include <tactus/base/memory_region.hpp>
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
-#include <tactus/dispatch/task_local_slot.hpp>
 #include <tactus/dispatch/timer_service.hpp>
 #include <tactus/port/port.hpp>
-#include <tactus/scheduler/backpressure.hpp>
 #include <tactus/scheduler/cancellable.hpp>
-#include <tactus/scheduler/command_lock.hpp>
-#include <tactus/scheduler/drift_watch.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/job.hpp>
 #include <tactus/scheduler/job_request.hpp>
-#include <tactus/scheduler/job_store.hpp>
-#include <tactus/scheduler/last_batch_holder.hpp>
 #include <tactus/scheduler/owed_warnings.hpp>
-#include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_dump.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
+#include <tactus/scheduler/scheduler_facts.hpp>
 #include <tactus/scheduler/scheduler_metrics.hpp>
+#include <tactus/scheduler/scheduler_options.hpp>
 #include <tactus/scheduler/scheduler_services.hpp>
-#include <tactus/scheduler/withdrawn_jobs.hpp>
+#include <tactus/scheduler/scheduler_state.hpp>
+#include <tactus/scheduler/scheduling_face.hpp>
+#include <tactus/scheduler/services_face.hpp>
 #include <tactus/time/clock.hpp>
 #include <tactus/time/timer_wheel.hpp>
 
 namespace tactus::inline v0 {
 
-/// Few timers and narrow links on devices.
-using scheduler_wheel = std::conditional_t<port::has_interrupts, small_timer_wheel, timer_wheel>;
-
-/// How a scheduler is made.
-struct scheduler_options {
-    const clock* time = nullptr;
-    scheduler_config config = {};
-    std::uint32_t timers_max = 0;  // of the profile unbounded; otherwise as the profile says
-    // Where everything lives; they outlive the scheduler. See plan().
-    memory_region* jobs = nullptr;
-    memory_region* nodes = nullptr;
-    memory_region* overflow = nullptr;
-    memory_source* memory = nullptr;  // for what is too large for a cell; null: there is none
-    task_local_slot* slot = nullptr;  // BT-3; null: batches travel with their message
-    scheduler_listener* listener = nullptr;  // null: nobody is told
-    scheduler_services* services = nullptr;  // null: none
-    // SC-14: what there is.
-    bool fixed_rate = true;
-    bool fixed_delay = true;
-};
-
-/// SC-7.
-struct scheduler_capabilities {
-    double max_frequency_hz = 0;
-    std::uint32_t min_delay_ticks = 1;
-    duration tick_resolution;
-    bool fixed_rate = true;
-    bool fixed_delay = true;
-};
-
 class pending_delay;
 class turn;
 
-class scheduler final : public timer_service, private memory_source {
+class scheduler final : public timer_service,
+                        public scheduling_face<scheduler>,
+                        public services_face<scheduler>,
+                        private memory_source,
+                        private detail::scheduler_state {
     using job = detail::job;
     using job_kind = detail::job_kind;
 
@@ -122,131 +88,7 @@ public:
     /// Requires: the kernel it is attached to has ended: no message of its jobs is on its way.
     ~scheduler();
 
-    // ---- registering
-
-    /// SC-1: the message is sent once, not before `r.first` has passed.
-    template <class M>
-    [[nodiscard]] std::expected<cancellable, scheduler_error> add(const job_request& r,
-                                                                  M&& message) noexcept {
-        using type = std::remove_cvref_t<M>;
-        static_assert(tactus::message<type>);
-        if constexpr (!std::copy_constructible<type>) {
-            if (r.mode != job_mode::one_shot)
-                return std::unexpected(scheduler_error{.code = scheduler_errc::unsupported_mode,
-                                                       .value = static_cast<int>(r.mode)});
-        }
-        return register_job(r, job_kind::message, detail::message_cargo<type>,
-                            std::forward<M>(message));
-    }
-    /// The same for a function `f(const execution_batch&)`, which runs on a dispatcher. If it has a
-    /// member `cancelled()`, that is called when it is.
-    template <class F>
-    [[nodiscard]] std::expected<cancellable, scheduler_error> add_function(const job_request& r,
-                                                                           F&& f) noexcept {
-        using type = std::remove_cvref_t<F>;
-        static_assert(std::invocable<type&, const execution_batch&>);
-        const bool is_given = r.executor != timer_affinity::no_dispatcher;
-        return register_job(is_given ? r : r.run_on(callers_dispatcher()), job_kind::function,
-                            detail::function_cargo<type>, std::forward<F>(f));
-    }
-
-    // Without options the policies supply them (SC-5), by where the timer comes from. A dispatcher
-    // that is not given is the calling actor's, else the first (SC-9): a function runs on it, of a
-    // message it is where policies look, and what the log shows.
-
-    static constexpr std::uint16_t no_dispatcher = timer_affinity::no_dispatcher;
-
-    template <class M>
-    [[nodiscard]] auto schedule_once(duration delay, mailbox_index to, M&& message,
-                                     mailbox_index sender = {},
-                                     const timer_affinity& from = {}) noexcept {
-        return schedule_once(delay, to, std::forward<M>(message), sender, policy_of(from).one_shot,
-                             from.dispatcher);
-    }
-    template <class M>
-    [[nodiscard]] auto schedule_once(duration delay, mailbox_index to, M&& message,
-                                     mailbox_index sender, timer_priority priority,
-                                     std::uint16_t dispatcher = no_dispatcher) noexcept {
-        return add(job_request::once(delay, priority).send(to, sender).run_on(dispatcher),
-                   std::forward<M>(message));
-    }
-    template <class M>
-    [[nodiscard]] auto schedule_at_fixed_rate(duration initial, duration interval, mailbox_index to,
-                                              M&& message, mailbox_index sender = {},
-                                              const timer_affinity& from = {}) noexcept {
-        return schedule_at_fixed_rate(initial, interval, to, std::forward<M>(message), sender,
-                                      policy_of(from).fixed_rate, from.dispatcher);
-    }
-    template <class M>
-    [[nodiscard]] auto schedule_at_fixed_rate(duration initial, duration interval, mailbox_index to,
-                                              M&& message, mailbox_index sender,
-                                              const fixed_rate_options& o,
-                                              std::uint16_t dispatcher = no_dispatcher) noexcept {
-        return add(
-            job_request::at_fixed_rate(initial, interval, o).send(to, sender).run_on(dispatcher),
-            std::forward<M>(message));
-    }
-    template <class M>
-    [[nodiscard]] auto schedule_with_fixed_delay(duration initial, duration delay, mailbox_index to,
-                                                 M&& message, mailbox_index sender = {},
-                                                 const timer_affinity& from = {}) noexcept {
-        return schedule_with_fixed_delay(initial, delay, to, std::forward<M>(message), sender,
-                                         policy_of(from).fixed_delay, from.dispatcher);
-    }
-    template <class M>
-    [[nodiscard]] auto schedule_with_fixed_delay(
-        duration initial, duration delay, mailbox_index to, M&& message, mailbox_index sender,
-        const fixed_delay_options& o, std::uint16_t dispatcher = no_dispatcher) noexcept {
-        return add(
-            job_request::with_fixed_delay(initial, delay, o).send(to, sender).run_on(dispatcher),
-            std::forward<M>(message));
-    }
-    template <class F>
-    [[nodiscard]] auto schedule_once_fn(duration delay, F&& f,
-                                        std::uint16_t dispatcher = no_dispatcher) noexcept {
-        return schedule_once_fn(delay, std::forward<F>(f), dispatcher,
-                                policy_of({.dispatcher = dispatcher}).one_shot);
-    }
-    template <class F>
-    [[nodiscard]] auto schedule_once_fn(duration delay, F&& f, std::uint16_t dispatcher,
-                                        timer_priority priority) noexcept {
-        return add_function(job_request::once(delay, priority).run_on(dispatcher),
-                            std::forward<F>(f));
-    }
-    template <class F>
-    [[nodiscard]] auto schedule_at_fixed_rate_fn(
-        duration initial, duration interval, F&& f,
-        std::uint16_t dispatcher = no_dispatcher) noexcept {
-        return schedule_at_fixed_rate_fn(initial, interval, std::forward<F>(f), dispatcher,
-                                         policy_of({.dispatcher = dispatcher}).fixed_rate);
-    }
-    template <class F>
-    [[nodiscard]] auto schedule_at_fixed_rate_fn(duration initial, duration interval, F&& f,
-                                                 std::uint16_t dispatcher,
-                                                 const fixed_rate_options& o) noexcept {
-        return add_function(job_request::at_fixed_rate(initial, interval, o).run_on(dispatcher),
-                            std::forward<F>(f));
-    }
-    template <class F>
-    [[nodiscard]] auto schedule_with_fixed_delay_fn(
-        duration initial, duration delay, F&& f,
-        std::uint16_t dispatcher = no_dispatcher) noexcept {
-        return schedule_with_fixed_delay_fn(initial, delay, std::forward<F>(f), dispatcher,
-                                            policy_of({.dispatcher = dispatcher}).fixed_delay);
-    }
-    template <class F>
-    [[nodiscard]] auto schedule_with_fixed_delay_fn(duration initial, duration delay, F&& f,
-                                                    std::uint16_t dispatcher,
-                                                    const fixed_delay_options& o) noexcept {
-        return add_function(job_request::with_fixed_delay(initial, delay, o).run_on(dispatcher),
-                            std::forward<F>(f));
-    }
-    /// SC-5: what a timer that comes from there gets.
-    [[nodiscard]] timer_policy policy_of(const timer_affinity& from) const noexcept {
-        if (has_policies()) [[unlikely]]
-            return find_policy(from);
-        return {};
-    }
+    // ---- registering: see scheduling_face.hpp, too
 
     /// SC-13: a span of time, to be asked whether it has passed; see pending_delay.hpp.
     [[nodiscard]] pending_delay delay(duration d) noexcept;
@@ -319,23 +161,9 @@ public:
     [[nodiscard]] std::uint32_t active_count() noexcept;
     /// Cells that are in use: for tests of what is bounded.
     [[nodiscard]] std::uint32_t cell_count() noexcept;
-    struct counts {
-        std::uint64_t registered = 0;
-        std::uint64_t fired = 0;  // deliveries
-        std::uint64_t missed = 0;
-        std::uint64_t cancelled = 0;
-        std::uint64_t dropped = 0;
-        std::uint64_t commands_left = 0;  // for who held the lock (SC-6)
-    };
+    using counts = scheduler_counts;
     [[nodiscard]] counts counted() noexcept;
-    /// BP-3.
-    struct pressure {
-        backpressure_state state = backpressure_state::normal;
-        backpressure_cause cause = backpressure_cause::none;
-        tick_mode mode = tick_mode::normal;
-        tick_status status = {};
-        std::uint32_t chunk_ticks = 0;
-    };
+    using pressure = scheduler_pressure;
     [[nodiscard]] pressure pressure_now() noexcept;
     /// BP-8, BP-10.
     [[nodiscard]] scheduler_metrics metrics() noexcept;
@@ -343,69 +171,6 @@ public:
     void dump(text_sink& to, dump_format format, std::uint32_t jobs_max = 1'000) noexcept;
     /// SD-6: what was due last and went to its receiver or dispatcher.
     [[nodiscard]] std::optional<execution_batch> last_batch() noexcept;
-
-    // ---- services: refused where there are none
-
-    /// SD-2.
-    [[nodiscard]] std::expected<diagnostics::subscription, scheduler_error> subscribe(
-        diagnostic_kinds kinds, std::uint32_t capacity = diagnostics::default_capacity) noexcept {
-        if (services_ == nullptr)
-            return std::unexpected(no_services("subscription"));
-        services_->begin(scheduler_services::watching);
-        auto made = services_->events().subscribe(kinds, capacity);
-        if (made && kinds.has(diagnostic_kind::driver_status))
-            services_->watch_driver();
-        return made;
-    }
-    /// SD-1.
-    [[nodiscard]] std::expected<void, scheduler_error> enable_deterministic_log(
-        std::uint32_t capacity) noexcept {
-        if (services_ == nullptr)
-            return std::unexpected(no_services("log"));
-        services_->begin(scheduler_services::watching);
-        enter();
-        const auto done = services_->log().enable(capacity);
-        let_go();
-        return done;
-    }
-    /// Calls read(const deterministic_log&) while nothing is recorded: be quick.
-    template <class Read>
-    void read_log(Read&& read) noexcept {
-        if (services_ == nullptr)
-            return;
-        enter();
-        read(std::as_const(services_->log()));
-        let_go();
-    }
-    /// BP-5; null: there is none.
-    [[nodiscard]] backpressure_gauge* gauge() noexcept {
-        if (services_ == nullptr)
-            return nullptr;
-        services_->begin(scheduler_services::gauging);
-        return &services_->gauge();
-    }
-    [[nodiscard]] bool has_policies() const noexcept {
-        return services_ != nullptr && services_->has(scheduler_services::ruling);
-    }
-    /// SC-5; null: there are none.
-    [[nodiscard]] timer_policies* policies() noexcept {
-        if (services_ == nullptr)
-            return nullptr;
-        services_->begin(scheduler_services::ruling);
-        return &services_->policies();
-    }
-    /// SH-2: see on_close_tasks.
-    template <class Task>
-    [[nodiscard]] std::expected<on_close_tasks::handle, scheduler_error> register_on_close(
-        Task&& what, close_priority priority, const char* name = "") noexcept {
-        if (services_ == nullptr)
-            return std::unexpected(
-                scheduler_error{.code = scheduler_errc::task_run_capacity_exceeded});
-        return services_->tasks().add(std::forward<Task>(what), priority, name);
-    }
-    bool cancel_on_close(on_close_tasks::handle which) noexcept {
-        return services_ != nullptr && services_->tasks().cancel(which);
-    }
 
     // ---- closing (SH-1)
 
@@ -426,13 +191,9 @@ public:
 private:
     friend struct detail::job;
     friend struct detail::job_task;
+    friend class scheduling_face<scheduler>;
+    friend class services_face<scheduler>;
     friend class cancellable;
-
-    static constexpr std::uint32_t spares = port::has_interrupts ? 0 : 32;
-
-    [[nodiscard]] static scheduler_error no_services(const char* field) noexcept {
-        return {.code = scheduler_errc::capacity_exceeded, .field = field};
-    }
 
     /// A cell for what is registered, filled but for its cargo.
     struct place {
@@ -440,23 +201,6 @@ private:
         scheduler_error why = {};
     };
 
-    template <class T>
-    [[nodiscard]] std::expected<cancellable, scheduler_error> register_job(
-        const job_request& r, job_kind kind, const detail::cargo_type& type, T&& cargo) noexcept {
-        using object = std::remove_cvref_t<T>;
-        if constexpr (std::is_trivially_copyable_v<object>)
-            return register_bytes(r, kind, type, &cargo);
-        const place p = begin_registering(r, kind, type);
-        if (p.cell == nullptr)
-            return std::unexpected(p.why);
-        const handled made =
-            call_user([&] { ::new (p.cell->cargo) object(std::forward<T>(cargo)); });
-        if (!made.is_ok()) {
-            abandon(*p.cell);
-            return std::unexpected(scheduler_error{.code = scheduler_errc::construction_failed});
-        }
-        return commit(*p.cell);
-    }
     /// `whom`: the waker or listener, if it is for one.
     [[nodiscard]] armed arm_for(const job_request& wanted, job_kind kind,
                                 const void* whom) noexcept;
@@ -583,10 +327,6 @@ private:
         return looks_by_time &&
                now.ns() < reinterpret_cast<std::uintptr_t>(looked_.load(std::memory_order_relaxed));
     }
-    /// What is remembered of a look: where its tick ends or, where an address is too small for
-    /// that, the low half of its number.
-    static constexpr bool looks_by_time = sizeof(std::uintptr_t) >= sizeof(std::uint64_t);
-    using look_word = const struct look_bits*;
     [[nodiscard]] look_word look_of(tick at) const noexcept {
         return reinterpret_cast<look_word>(
             static_cast<std::uintptr_t>(looks_by_time ? scale_.begin_of(at + 1).ns() : at));
@@ -657,76 +397,6 @@ private:
     /// memory_source: of messages on their way. Only they are given back here.
     [[nodiscard]] void* allocate(std::size_t, std::size_t) noexcept override { return nullptr; }
     void release(void* block, std::size_t size, std::size_t alignment) noexcept override;
-
-    // Constant.
-    const clock& time_;
-    const tick_scale scale_;
-    const duration maximum_delay_;
-    memory_source* const memory_;
-    task_local_slot* const slot_;
-    scheduler_listener* const listener_;
-    scheduler_services* const services_;
-    const duration shutdown_timeout_;
-    const std::uint32_t serial_;
-    const std::uint32_t quota_;
-    const std::uint32_t timers_limit_;    // so many have a node, whoever finds the lock taken
-    const std::uint32_t overflow_limit_;  // unlimited: grows
-    const zero_delay_rule zero_delay_;
-    const clock_kind clock_kind_;
-    const bool fixed_rate_;
-    const bool fixed_delay_;
-    actor_scheduler* kernel_ = nullptr;
-
-    command_lock<job> lock_;
-    // Under the lock.
-    scheduler_wheel wheel_;
-    job_store store_;
-    backpressure pressure_;
-    std::uint32_t active_ = 0;
-    std::uint32_t periodic_ = 0;           // of those
-    std::uint32_t overflow_reserved_ = 0;  // for jobs that are on their way into the wheel
-    std::uint64_t sequence_ = 0;
-    tick observed_at_ = 0;           // the last look at the pressure
-    tick noted_at_ = 0;              // the last note, for whose order it is
-    std::uint64_t ticks_taken_ = 0;  // when ticks were last taken
-    std::uint64_t ticks_taken_peak_ = 0;
-    std::uint64_t catch_ups_ = 0;
-    counts counts_;
-    std::uint32_t rejected_[scheduler_errc_count] = {};
-    last_batch_holder last_;
-    static constexpr std::uint32_t withdrawn_places = port::has_interrupts ? 0 : 8;
-    [[no_unique_address]] detail::withdrawn_jobs<withdrawn_places> withdrawn_;
-    job* doomed_ = nullptr;  // their cargo is to be ended without the lock
-    // Who keeps the time was told of this deadline, or took it when it asked last; after that it
-    // asks again. So only an earlier one is news. When it is cancelled it stays until it has
-    // passed: they wake once in vain, and are not woken by each that is the only one for a moment.
-    instant kept_ = instant::never();
-    bool is_nearer_ = false;  // somebody must be told of an earlier deadline
-    bool is_lossy_ = false;   // diagnostics have something to tell
-    bool has_lost_ = false;   // `lost_` is to be told
-    timer_priority lost_priority_ = timer_priority::normal;
-    job_id lost_ = {};
-    bool is_closed_ = false;
-    bool more_due_ = false;                  // the last chunk was not all
-    port::atomic<std::uint32_t> closed_{0};  // for who looks without the lock: a hint
-    // Hints of the same kind: not normal; the tick in which somebody looked.
-    port::atomic<std::uint32_t> pressed_{0};
-    port::atomic<look_word> looked_{nullptr};
-
-    // Who delivers: nobody, somebody, somebody who is to look again. "fired": what one has done is
-    // done before the next one begins, and who looks again sees the time, and the jobs, of who
-    // asked for it.
-    enum firing_state : std::uint32_t { nobody, somebody, again };
-    static constexpr port::edge fired_before{"scheduler-firing"};
-    port::atomic<std::uint32_t> firing_{nobody};
-    // Relaxed: a thread only looks for itself.
-    port::atomic<const void*> firing_thread_{nullptr};
-    port::plain<job*> waking_{nullptr};  // whose waker is being called; of the firing thread
-    job* waits_left_ = nullptr;  // of one that is closed: who waits, to be told; of who closed it
-    // Counted while firing, or by who is told; relaxed, for people.
-    port::atomic<std::uint32_t> dropped_{0};
-    port::atomic<std::uint32_t> fired_{0};
-    port::atomic<std::uint32_t> missed_{0};
 };
 
 }  // namespace tactus::inline v0

@@ -11,6 +11,7 @@
 
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
+#include <tactus/scheduler/warning_text.hpp>
 #include <tactus/time/instant.hpp>
 #include <tactus/time/tick_scale.hpp>
 
@@ -46,7 +47,7 @@ struct scheduler_warning {
     std::int64_t value = 0;
     std::int64_t limit = 0;
     const char* about = "";  // who, where it is about no job; a constant
-    const char* text = "";   // a constant
+    warning_text text = "";
     execution_batch batch = {};
     instant at = {};
 };

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Holding: the lock's holder at work: jobs into the wheel, what others have left, and what is owed
+// when it lets go (K1, SC-6).
+#include <tactus/scheduler/scheduler.hpp>
+
+namespace tactus::inline v0 {
+
+using detail::job;
+using detail::job_kind;
+
+namespace {
+
+scheduler_warning dropped_warning(job_id which, timer_priority priority) noexcept {
+    return {.kind = scheduler_warning_kind::dropped_low_priority,
+            .job = which,
+            .value = static_cast<std::int64_t>(priority)};
+}
+
+}  // namespace
+
+bool scheduler::insert(job& j) noexcept {
+    if (j.has_overflow) [[unlikely]]
+        take_reserved(j);
+    auto made = wheel_.insert(j.registered_at, j.due - j.registered_at, store_.index_of(j));
+    if (!made && withdrawn_.count() != 0) [[unlikely]] {
+        settle_all();
+        made = wheel_.insert(j.registered_at, j.due - j.registered_at, store_.index_of(j));
+    }
+    if (!made) [[unlikely]]
+        return false;
+    j.timer = *made;
+    if (j.due < kept_) [[unlikely]]
+        note_nearer(j.due);
+    if (j.sequence == 0 || j.comes_back) {
+        if (j.is_periodic() && j.sequence == 0)
+            ++periodic_;
+        j.comes_back = false;
+        j.sequence = ++sequence_;
+        ++counts_.registered;
+        note(diagnostic_kind::schedule, j, scale_.floor(j.registered_at));
+    }
+    if (!j.is_active) {
+        j.is_active = true;
+        ++active_;
+    }
+    return true;
+}
+
+void scheduler::note_nearer(instant due) noexcept {
+    const instant at = scale_.begin_of(scale_.ceil(due));
+    if (at < kept_) {
+        kept_ = at;
+        is_nearer_ = true;
+    }
+}
+
+tick scheduler::next_kept() noexcept {
+    const tick next = wheel_.next_deadline().value_or(no_deadline);
+    const instant at = next != no_deadline ? scale_.begin_of(next) : instant::never();
+    // SC-36: who sleeps for one that was cancelled sleeps on. Where time is set by hand, it is set
+    // to what is there.
+    if (kept_ < at && clock_kind_ == clock_kind::realtime_host && kept_ > time_.now())
+        return scale_.floor(kept_);
+    kept_ = at;
+    return next;
+}
+
+void scheduler::lose(job& j, tick at) noexcept {
+    ++counts_.dropped;
+    j.is_counted = true;
+    // Who is doomed is told of then: there may be several.
+    if ((j.carries == nullptr && !j.is_of_actor()) || j.is_shared()) {
+        lost_ = id_of(j);
+        lost_priority_ = j.priority;
+        has_lost_ = true;
+    }
+    note(diagnostic_kind::drop, j, at, static_cast<std::int64_t>(j.priority));
+}
+
+void scheduler::doom(job& j) noexcept {
+    j.next.write(doomed_);
+    doomed_ = &j;
+}
+
+void scheduler::apply(job& j) noexcept {
+    // Relaxed, as all looks of the holder: what it needs was done by who has left it here.
+    job_word word(j.word.load(std::memory_order_relaxed));
+    if (word.state() == job_state::pending) {
+        const bool is_in = !is_closed_ && insert(j);
+        if (is_in && changed(j, job_state::pending, job_state::scheduled)) [[likely]]
+            return;
+        if (!is_in && is_closed_) {
+            (void)changed(j, job_state::pending, job_state::cancelled, job_end::closed);
+        } else if (!is_in &&
+                   changed(j, job_state::pending, job_state::cancelled, job_end::dropped)) {
+            // No memory for it, or, of one that comes again, no place so far away.
+            lose(j, now_if_watched());
+        }
+        word = job_word(j.word.load(std::memory_order_relaxed));
+    }
+    // Ended, by who is here or has left it here.
+    give_back_overflow(j);
+    if (j.holders.load(std::memory_order_relaxed) == 0) {
+        store_.give(j);
+        return;
+    }
+    (void)wheel_.cancel(j.timer);
+    if (word.state() == job_state::cancelled && !j.is_counted) {
+        j.is_counted = true;
+        ++counts_.cancelled;
+        note(diagnostic_kind::cancel, j, now_if_watched());
+    }
+    end_scheduled(j);
+}
+
+tick scheduler::now_if_watched() const noexcept {
+    return services_ != nullptr && services_->has(scheduler_services::watching)
+               ? scale_.floor(time_.now())
+               : 0;
+}
+
+void scheduler::note_watched(diagnostic_kind kind, const job* j, tick at,
+                             std::int64_t detail) noexcept {
+    noted_at_ = at > noted_at_ ? at : noted_at_;
+    diagnostic d{.kind = kind, .at = noted_at_, .detail = detail};
+    if (j != nullptr) {
+        d.mode = j->mode;
+        d.executor = j->executor;
+        d.job = id_of(j->kind == job_kind::flight ? *j->flight : *j);
+        d.scheduled_at = scale_.floor(j->registered_at);
+        d.deadline = scale_.ceil(j->due);
+    }
+    if (services_->note(d))
+        is_lossy_ = true;
+}
+
+tick scheduler::leave(bool wants_next) noexcept {
+    bool nearer = false;
+    instant nearest;
+    bool lossy = false;
+    std::optional<scheduler_warning> lost;
+    job* doomed = nullptr;
+    tick next = 0;
+    for (;;) {
+        if (std::exchange(is_nearer_, false)) {
+            nearer = true;
+            nearest = kept_;
+        }
+        lossy = lossy || std::exchange(is_lossy_, false);
+        if (std::exchange(has_lost_, false)) [[unlikely]]
+            lost = dropped_warning(lost_, lost_priority_);
+        if (job* const more = std::exchange(doomed_, nullptr)) [[unlikely]] {
+            job* last = more;
+            while (last->next.read() != nullptr)
+                last = last->next.read();
+            last->next.write(doomed);
+            doomed = more;
+        }
+        if (store_.wants_spares()) [[unlikely]]
+            store_.refill();
+        // What others left is in it, or it does not let go.
+        if (wants_next)
+            next = next_kept();
+        if (lock_.try_leave()) [[likely]]
+            break;
+        lock_.do_left([this](job& j) {
+            ++counts_.commands_left;
+            apply(j);
+        });
+    }
+    if (nearer)
+        kernel_->deadline_added(nearest);
+    if (lossy && listener_ != nullptr) [[unlikely]]
+        services_->tell(*listener_, time_.now());
+    if (lost && listener_ != nullptr) [[unlikely]] {
+        lost->at = time_.now();
+        listener_->warned(*lost);
+    }
+    // Last doomed first, so oldest last: turned round.
+    job* oldest = nullptr;
+    while (doomed != nullptr) {
+        job* const newer = std::exchange(doomed, doomed->next.read());
+        newer->next.write(oldest);
+        oldest = newer;
+    }
+    while (oldest != nullptr) {
+        job* const j = std::exchange(oldest, oldest->next.read());
+        const job_word word(j->word.load(std::memory_order_relaxed));
+        if (word.end() == job_end::dropped && !j->is_shared() && listener_ != nullptr) {
+            scheduler_warning gone = dropped_warning(id_of(*j), j->priority);
+            gone.at = time_.now();
+            listener_->warned(gone);
+        }
+        if (j->is_of_actor()) {
+            actor_scheduler::tell(
+                j->to, timer_due{.which = timer_handle(store_.index_of(*j), word.generation()),
+                                 .is_refused = true});
+            j->holders.store(0, std::memory_order_relaxed);  // nothing holds it
+        }
+        drop_cargo(*j);
+        submit(*j);
+    }
+    return next;
+}
+
+}  // namespace tactus::inline v0
