@@ -14,16 +14,12 @@
 #include "scheduler_rig.hpp"
 
 using tactus::backpressure_state;
-using tactus::duration;
 using tactus::scheduler_errc;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::served_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 struct contended_rig : served_rig {
     contended_rig() noexcept

@@ -14,14 +14,11 @@ using tactus::job_state;
 using tactus::scheduler_errc;
 using tactus::scheduler_options;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::scheduler_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 void by_ten_ms(scheduler_options& o) {
     o.config.resolution = ms(10);
