@@ -34,6 +34,10 @@ struct kernel_room {
     using memory = test_memory;
 };
 
+constexpr tactus::duration ms(std::int64_t n) {
+    return tactus::duration::from_ms(n);
+}
+
 /// What is sent.
 struct number {
     std::uint32_t value;

@@ -17,6 +17,8 @@
 namespace tactus_test {
 
 inline constexpr unsigned rig_timers_max = board::roomy ? 1'000 : 8;
+/// Beyond the wheel.
+inline constexpr tactus::duration far_away = tactus::duration::from_s(10 * 24 * 3'600);
 
 /// Warnings, in the order in which they came.
 class noted_warnings final : public tactus::scheduler_listener {

@@ -20,10 +20,6 @@
 
 namespace tactus_test {
 
-constexpr tactus::duration ms(int n) {
-    return tactus::duration::from_ms(n);
-}
-
 /// What a world said.
 struct noted_world final : tactus::world_events {
     struct decided {

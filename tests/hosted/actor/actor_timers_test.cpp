@@ -200,6 +200,62 @@ TEST(actor_timers, C_TIM_6_a_restart_ends_timers) {
     rig.end();
 }
 
+namespace {
+
+constexpr int leaves_idle = 4;
+
+/// Starts something when it is too late for it.
+class leaving : public actor<int> {
+public:
+    explicit leaving(int what) : what_(what) {}
+    void on(int v) { journal().add(v); }
+    void on(const receive_timeout&) { journal().add(leaves_idle); }
+    void post_stop() {
+        journal().add(400);
+        switch (what_) {
+        case 1:
+            EXPECT_TRUE(context().start_single_timer("t", 1, ms(10)));
+            break;
+        case 2:
+            EXPECT_TRUE(context().start_timer_at_fixed_rate("t", 2, ms(10)));
+            break;
+        case 3:
+            EXPECT_TRUE(context().start_timer_with_fixed_delay("t", 3, ms(10)));
+            break;
+        default:
+            context().set_receive_timeout(ms(10));
+            break;
+        }
+    }
+
+private:
+    int what_;
+};
+
+}  // namespace
+
+// TM-1, TM-2, PK-TIM-7: what is started in post_stop ends with the actor.
+TEST(actor_timers, TM_1_what_post_stop_starts_leaves_no_timer_behind) {
+    for (int what = 1; what <= leaves_idle; ++what) {
+        SCOPED_TRACE(what);
+        world_rig rig;
+        scheduler& timers = *rig.timing.service();
+        const auto who = rig.spawn<leaving>("l", what);
+        rig.run();
+        const std::uint64_t before = timers.counted().registered;
+        (void)rig.world.stop(who.index());
+        rig.run();
+        EXPECT_TRUE(journal().is({400}));
+        EXPECT_EQ(timers.counted().registered, before + 1);  // it was there
+        EXPECT_EQ(timers.active_count(), 0u);
+        EXPECT_EQ(timers.cell_count(), 0u);
+        rig.pass(30);
+        EXPECT_TRUE(journal().is({}));
+        EXPECT_EQ(rig.said.dead_letters, 0u);
+        rig.end();
+    }
+}
+
 // PK-TIM-9, C-TIM-8: a poison pill by timer.
 TEST(actor_timers, C_TIM_8_a_poison_pill_by_timer) {
     timed_rig rig;

@@ -16,10 +16,6 @@ using namespace tactus_test;
 
 namespace {
 
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
-
 struct beat {
     int number;
 };

@@ -29,10 +29,6 @@ namespace {
 
 using outcome = delay_source::result;
 
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
-
 struct rest_for {
     duration time;
 };

@@ -16,10 +16,13 @@
 
 #include <tactus/scheduler/scheduler.hpp>
 
+#include "blocker.hpp"
 #include "pool_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
+using tactus_test::block;
+using tactus_test::blocker;
 using tactus_test::until;
 
 namespace {
@@ -96,22 +99,6 @@ struct pressed {
     scheduler& timers;
 };
 
-struct block {};
-/// Does not come to an end before it may.
-class blocker : public actor<block, int> {
-public:
-    blocker(std::latch* in, std::binary_semaphore* go) : in_(in), go_(go) {}
-    void on(block) {
-        in_->count_down();
-        go_->acquire();
-    }
-    void on(int) {}
-
-private:
-    std::latch* in_;
-    std::binary_semaphore* go_;
-};
-
 class idle : public actor<int> {
 public:
     void on(int) {}
@@ -122,7 +109,7 @@ public:
 // BP-5, MB-5: it told at 75 % that it fills up, and no more; how full it is now is what counts.
 TEST(load_probes, BP_5_a_full_mailbox) {
     std::latch in(1);
-    std::binary_semaphore go(0);
+    std::counting_semaphore<> go(0);
     actor_system system("test", one_worker());
     pressed timers(system);
     const auto full = system.try_spawn<blocker>(
@@ -148,7 +135,7 @@ TEST(load_probes, BP_5_a_full_mailbox) {
 // BP-5: the fullest counts, whichever told last; one that has ended is not full.
 TEST(load_probes, BP_5_the_fullest_of_several_mailboxes) {
     std::latch in(1);
-    std::binary_semaphore go(0);
+    std::counting_semaphore<> go(0);
     std::vector<actor_ref<int>> all;
     actor_system system("test", one_worker());
     pressed timers(system);
@@ -176,7 +163,7 @@ TEST(load_probes, BP_5_the_fullest_of_several_mailboxes) {
 // BP-5: mailboxes that wait for a worker, 4,096 each being as much as it can bear.
 TEST(load_probes, BP_5_a_busy_dispatcher) {
     std::latch in(1);
-    std::binary_semaphore go(0);
+    std::counting_semaphore<> go(0);
     std::vector<actor_ref<int>> all;
     actor_system system("test", one_worker());
     pressed timers(system);

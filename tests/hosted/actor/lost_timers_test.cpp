@@ -47,8 +47,18 @@ struct tried {
     unsigned meanwhile;
     unsigned after;
 };
-tried flood(int which, overflow when_full, int waits_ms = 30) {
+enum class passing : std::uint8_t { by_the_millisecond, at_once };
+tried flood(int which, overflow when_full, int waits_ms = 30,
+            passing how = passing::by_the_millisecond) {
     world_rig rig;
+    const auto wait = [&] {
+        if (how == passing::at_once) {
+            rig.time.advance(ms(waits_ms));
+            rig.run();
+        } else {
+            rig.pass(waits_ms);
+        }
+    };
     auto r = detail::request_for<clockwork>(rig.memory, "c",
                                             {.mailbox = {.when_full = when_full, .capacity = 2}});
     const actor_ref<int, beat> c{any_ref(*rig.world.spawn_top(*r))};
@@ -60,13 +70,13 @@ tried flood(int which, overflow when_full, int waits_ms = 30) {
     journal().clear();
     (void)rig.kernel->suspend(c.index(), suspension::await);
     if (when_full == overflow::drop_oldest) {
-        rig.pass(waits_ms);  // it has one already, which the others drive out
+        wait();  // it has one already, which the others drive out
         for (int i = 0; i < 4; ++i)
             c.tell(0);
     } else {
         c.tell(0);
         c.tell(0);
-        rig.pass(waits_ms);
+        wait();
     }
     seen.meanwhile = journal().count();
     (void)rig.kernel->resume(c.index(), suspension::await);
@@ -101,6 +111,17 @@ TEST(lost_timers, SC_22_one_that_is_lost_late_is_not_ended_for_it) {
         const tried seen = flood(2, when_full, 150);
         EXPECT_EQ(seen.meanwhile, 0u);
         EXPECT_GE(seen.after, 2u);
+    }
+}
+
+// SC-22: what says that it has ended by its limit is lost: it has ended all the same.
+TEST(lost_timers, SC_22_one_that_missed_too_much_does_not_come_back) {
+    for (const overflow when_full : {overflow::reject, overflow::drop_oldest}) {
+        SCOPED_TRACE(static_cast<int>(when_full));
+        const tried seen = flood(2, when_full, 200, passing::at_once);
+        EXPECT_EQ(seen.before, 2u);
+        EXPECT_EQ(seen.meanwhile, 0u);
+        EXPECT_EQ(seen.after, 0u);
     }
 }
 

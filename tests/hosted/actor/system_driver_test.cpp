@@ -26,11 +26,14 @@
 #include <tactus/time/manual_clock.hpp>
 #include <tactus/time/manual_driver.hpp>
 
+#include "blocker.hpp"
 #include "pool_rig.hpp"
 #include "thread_names.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
+using tactus_test::block;
+using tactus_test::blocker;
 using tactus_test::threads_named;
 using tactus_test::under_sanitizer;
 using tactus_test::until;
@@ -81,20 +84,6 @@ public:
     instant now() const noexcept override { return instant::from_ns(ns.load()); }
     clock_kind kind() const noexcept override { return clock_kind::deterministic; }
     std::atomic<std::uint64_t> ns{0};
-};
-
-struct block {};
-class blocker : public actor<block> {
-public:
-    blocker(std::latch* all, std::counting_semaphore<>* go) : in_(all), go_(go) {}
-    void on(block) {
-        in_->count_down();
-        go_->acquire();
-    }
-
-private:
-    std::latch* in_;
-    std::counting_semaphore<>* go_;
 };
 
 /// Why it cannot be built.

@@ -23,10 +23,13 @@
 #include <tactus/runtime/steady_driver.hpp>
 #include <tactus/scheduler/scheduler.hpp>
 
+#include "blocker.hpp"
 #include "pool_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
+using tactus_test::block;
+using tactus_test::blocker;
 using tactus_test::under_sanitizer;
 using tactus_test::until;
 
@@ -114,20 +117,6 @@ long voluntary_switches() {
     getrusage(RUSAGE_SELF, &use);
     return use.ru_nvcsw;
 }
-
-struct block {};
-class blocker : public actor<block> {
-public:
-    blocker(std::latch* in, std::counting_semaphore<>* go) : in_(in), go_(go) {}
-    void on(block) {
-        in_->count_down();
-        go_->acquire();
-    }
-
-private:
-    std::latch* in_;
-    std::counting_semaphore<>* go_;
-};
 
 }  // namespace
 

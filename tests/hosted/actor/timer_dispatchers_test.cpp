@@ -8,13 +8,12 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <functional>
 #include <future>
-#include <thread>
+
+#include "pool_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -163,8 +162,7 @@ TEST(timer_dispatchers, SC_11_a_receiver_of_another_system_has_ended) {
                             : timers.schedule_with_fixed_delay(ms(1), ms(1), who.any().index(), 1);
         ASSERT_TRUE(made.has_value());
         who.any().tell(poison_pill{});
-        while (!made->is_completed())
-            std::this_thread::sleep_for(1ms);
+        ASSERT_TRUE(tactus_test::until([&] { return made->is_completed(); }));
         EXPECT_EQ(made->end(), job_end::receiver_terminated);
         EXPECT_FALSE(made->is_cancelled());
     }

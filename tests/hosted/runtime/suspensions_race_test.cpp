@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <thread>
-#include <vector>
 
 #include "pool_rig.hpp"
 
@@ -23,6 +22,7 @@ using tactus_test::until;
 namespace {
 
 constexpr std::uint64_t key = 7;
+constexpr std::uint64_t nobodys = 8;  // is never signalled
 
 /// How often actors were held back, and let go.
 struct hold_counter final : kernel_events {
@@ -42,6 +42,7 @@ struct hold_counter final : kernel_events {
 struct go {};
 
 /// Suspends itself, for a time that ends about when somebody signals, until it was held so often.
+/// Every other time nobody does, and the time may be over before the suspension is known of.
 struct held_often {
     std::uint64_t count;
     std::atomic<std::uint32_t>* left;
@@ -52,10 +53,13 @@ struct held_often {
             --*left;
             return;
         }
+        const bool is_alone = held % 2 != 0;
+        const duration limit =
+            duration::from_us(is_alone ? 1 : static_cast<std::int64_t>(10 + held % 40));
         // Refused where this machine has stood still for long: then it is tried again.
-        if (t.suspend(suspend_reason::await_external, resume_condition::signal(key),
-                      {duration::from_us(static_cast<std::int64_t>(10 + held % 40)),
-                       suspend_limit_action::resume}))
+        if (t.suspend(suspend_reason::await_external,
+                      resume_condition::signal(is_alone ? nobodys : key),
+                      {limit, suspend_limit_action::resume}))
             ++held;
         t.send(t.self(), go{});
     }
@@ -93,19 +97,26 @@ TEST(suspensions_race, CO_6_a_signal_and_a_limit_end_a_suspension_once) {
 
 namespace {
 
-/// Its second message, after the time, is the last.
+/// Its second message, after the time, is the last. One that is to be stopped has much time.
 struct held_once {
+    bool is_stopped;
+    std::atomic<std::uint64_t>* told = nullptr;  // that it was held back
+    bool held = false;
+
     void receive(turn& t, envelope&) {
         if (held) {
             t.stop();
             return;
         }
-        held = t.suspend(suspend_reason::await_external, resume_condition::signal(key),
-                         {duration::from_us(20), suspend_limit_action::stop})
+        held = t.suspend(suspend_reason::await_external,
+                         resume_condition::signal(is_stopped ? nobodys : key),
+                         {is_stopped ? duration::from_s(3'600) : duration::from_us(20),
+                          suspend_limit_action::stop})
                    .has_value();
+        if (told != nullptr)
+            ++*told;
         t.send(t.self(), go{});
     }
-    bool held = false;
 };
 
 }  // namespace
@@ -114,26 +125,30 @@ struct held_once {
 TEST(suspensions_race, CO_6_every_end_at_once) {
     const std::uint64_t actors = sized(20'000, 10);
     hold_counter events;
+    std::atomic<std::uint64_t> told{0};
     timed_pool_rig rig(2, {.events = &events}, duration::from_us(10));
     std::atomic<bool> over{false};
-    std::vector<std::thread> others;
-    others.emplace_back([&] {
+    std::thread other([&] {
         while (!over.load())
             (void)rig.system.signal(key);
     });
     for (std::uint64_t i = 0; i < actors; ++i) {
-        const mailbox_index a = *rig.system.spawn<held_once>({});
+        const bool waits = i % 6 == 0;  // half of those that are stopped: they are held back then
+        const mailbox_index a =
+            *rig.system.spawn<held_once>({}, i % 3 == 0, waits ? &told : nullptr);
         actor_scheduler::tell(a, go{});
+        if (waits)
+            (void)until([&] { return told.load() > i / 6; });
         if (i % 3 == 0)
             (void)rig.system.stop(a);
         else if (i % 3 == 1)
             (void)rig.system.resume(a, suspension::await);
-        ASSERT_TRUE(until([&] { return events.closed.load() + 64 > i; }));
+        if (!until([&] { return events.closed.load() + 64 > i; }))
+            break;
     }
     EXPECT_TRUE(until([&] { return events.closed.load() == actors; }));
     over = true;
-    for (std::thread& t : others)
-        t.join();
+    other.join();
     EXPECT_EQ(events.closed.load(), actors);
     EXPECT_EQ(rig.system.waiting().waiting_count(), 0u);
     EXPECT_TRUE(until([&] { return rig.timers.cell_count() == 0; }));

@@ -13,24 +13,30 @@
 
 #include "scheduler_rig.hpp"
 
+using namespace std::chrono_literals;
 using tactus::backpressure_state;
-using tactus::duration;
 using tactus::scheduler_errc;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::served_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 struct contended_rig : served_rig {
     contended_rig() noexcept
         : served_rig([](tactus::scheduler_options& o) {
               o.config.profile = tactus::scheduler_profile::unbounded;
               o.config.catch_up = ms(5);
-          }) {}
+          }) {
+        // The first who finds the lock taken waits for it: cells are set aside when somebody has.
+        const auto comes_and_goes = [this] {
+            auto made = (*this)->schedule_once(ms(1'000), who, number{9});
+            EXPECT_TRUE(made.has_value() && made->cancel());
+        };
+        (void)while_locked(50ms, comes_and_goes);
+        EXPECT_TRUE(while_locked(1min, comes_and_goes));
+        EXPECT_EQ((*this)->active_count(), 0u);
+    }
     void fall_behind(std::uint32_t ticks) noexcept {
         ASSERT_TRUE((*this)
                         ->add({.first = ms(1), .to = who, .priority = tactus::timer_priority::high},
@@ -38,21 +44,25 @@ struct contended_rig : served_rig {
                         .has_value());
         jump(ticks + 1);
     }
-    /// Calls f on another thread while the lock is held, and for so long as it may take without.
+    /// Calls f on another thread while the lock is held, for at most so long. True: f was done
+    /// before it was let go.
     template <class F>
-    void while_locked(F f) {
+    bool while_locked(std::chrono::milliseconds at_most, F f) {
         std::atomic<bool> is_done{false};
+        bool was_done = false;
         std::thread other;
         (*this)->read_log([&](const tactus::deterministic_log&) {
             other = std::thread([&] {
                 f();
                 is_done = true;
             });
-            const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+            const auto until = std::chrono::steady_clock::now() + at_most;
             while (!is_done && std::chrono::steady_clock::now() < until)
                 std::this_thread::yield();
+            was_done = is_done;
         });
         other.join();
+        return was_done;
     }
     tactus::mailbox_index who = spawn();
 };
@@ -64,8 +74,9 @@ TEST(contended_pressure, BP_3_a_timer_that_finds_the_lock_taken_is_refused) {
     rig.fall_behind(11);
     ASSERT_EQ(rig->pressure_now().state, backpressure_state::rejecting);
     tactus::timer_target to{.who = rig.who};
+    EXPECT_FALSE(rig->arm(to, ms(1'000)).has_value());  // has looked, so the next one does not
     bool is_armed = true;
-    rig.while_locked([&] { is_armed = rig->arm(to, ms(1'000)).has_value(); });
+    (void)rig.while_locked(50ms, [&] { is_armed = rig->arm(to, ms(1'000)).has_value(); });
     EXPECT_FALSE(is_armed);
     EXPECT_EQ(rig->active_count(), 0u);
 }
@@ -75,8 +86,9 @@ TEST(contended_pressure, BP_3_a_request_that_finds_the_lock_taken_is_refused) {
     contended_rig rig;
     rig.fall_behind(6);
     ASSERT_EQ(rig->pressure_now().state, backpressure_state::backpressure);
+    EXPECT_FALSE(rig->schedule_once(ms(1'000), rig.who, number{2}).has_value());  // has looked
     tactus::scheduler_error why{.code = scheduler_errc::closed};
-    rig.while_locked([&] {
+    (void)rig.while_locked(50ms, [&] {
         const auto made = rig->schedule_once(ms(1'000), rig.who, number{2});
         if (!made)
             why = made.error();
@@ -89,7 +101,8 @@ TEST(contended_pressure, BP_3_a_request_that_finds_the_lock_taken_is_refused) {
 TEST(contended_pressure, SC_6_in_normal_a_request_is_left_for_the_holder) {
     contended_rig rig;
     bool is_made = false;
-    rig.while_locked([&] { is_made = rig->schedule_once(ms(1), rig.who, number{3}).has_value(); });
+    EXPECT_TRUE(rig.while_locked(
+        1min, [&] { is_made = rig->schedule_once(ms(1), rig.who, number{3}).has_value(); }));
     EXPECT_TRUE(is_made);
     rig.jump(1);
     EXPECT_TRUE(tactus_test::journal().is({3}));

@@ -20,11 +20,6 @@ namespace {
 
 using namespace tactus;  // NOLINT: a list of everything
 
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
-constexpr duration far_away = duration::from_s(10 * 24 * 3'600);
-
 using errors = std::set<scheduler_errc>;
 using warned = std::set<scheduler_warning_kind>;
 

@@ -20,14 +20,11 @@ using tactus::cancellable;
 using tactus::duration;
 using tactus::execution_batch;
 using tactus_test::large_scheduler_rig;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::size_of_run;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 /// When each came, in ticks; 0: it has not.
 struct arrivals {

@@ -23,11 +23,6 @@ namespace {
 
 using namespace tactus;  // NOLINT: a list of everything
 
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
-constexpr duration far_away = duration::from_s(10 * 24 * 3'600);
-
 class text_kept final : public text_sink {
 public:
     void write(std::string_view piece) noexcept override { all += piece; }

@@ -22,13 +22,10 @@ using tactus::duration;
 using tactus::instant;
 using tactus::scheduler_options;
 using tactus_test::large_scheduler_rig;
+using tactus_test::ms;
 using tactus_test::number;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 /// More than are kept, and fewer.
 constexpr std::uint32_t many = 40;

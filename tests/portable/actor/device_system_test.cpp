@@ -17,12 +17,9 @@
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::journal;
+using tactus_test::ms;
 
 namespace {
-
-constexpr duration ms(int n) {
-    return duration::from_ms(n);
-}
 
 constexpr device_config small{.actors_max = 3,
                               .messages_max = 8,

@@ -15,14 +15,11 @@ using tactus::job_mode;
 using tactus::job_state;
 using tactus::job_word;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::scheduler_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 // TC-S27, TC-X09, CN: as data.
 TEST(cancelling, the_table_is_the_specification_s) {

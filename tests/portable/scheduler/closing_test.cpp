@@ -15,21 +15,17 @@ using tactus::close_priority;
 using tactus::close_report;
 using tactus::diagnostic;
 using tactus::diagnostic_kind;
-using tactus::duration;
 using tactus::execution_batch;
 using tactus::job_end;
 using tactus::job_state;
 using tactus::scheduler_errc;
 using tactus::scheduler_warning_kind;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::served_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 /// A task that writes a number.
 auto writes(std::int32_t what) {

@@ -26,14 +26,11 @@ using tactus::scheduler_options;
 using tactus::scheduler_warning_kind;
 using tactus_test::board;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::scheduler_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 /// As the preset `pekko` has it.
 void by_the_preset(scheduler_options& o) {

@@ -30,14 +30,12 @@ using tactus::scheduler_warning_kind;
 using tactus::timer_priority;
 using tactus_test::board;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::served_rig;
 
 namespace {
 
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 constexpr duration far = duration::from_s(2 * 24 * 3'600);
 
 constexpr scheduler_capacity micro = capacity_of(scheduler_profile::micro);

@@ -9,18 +9,14 @@
 #include "scheduler_rig.hpp"
 
 using tactus::diagnostic_kind;
-using tactus::duration;
 using tactus::execution_batch;
 using tactus::job_mode;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::served_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 struct outcome_rig : served_rig {
     outcome_rig() noexcept : drops(*(*this)->subscribe(diagnostic_kind::drop, 8)) {}

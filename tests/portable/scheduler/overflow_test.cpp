@@ -23,8 +23,6 @@ using tactus_test::served_rig;
 
 namespace {
 
-constexpr duration far = duration::from_s(10 * 24 * 3'600);
-
 /// A message that is more than its bytes.
 struct lively {
     explicit lively(void (*when_copied)() = nullptr) noexcept : on_copy(when_copied) { ++alive; }
@@ -44,7 +42,7 @@ struct far_rig : served_rig {
         : served_rig([](tactus::scheduler_options& o) { o.config.custom = {8, 4, 4}; }) {}
     template <class M = number>
     [[nodiscard]] auto add(timer_priority priority, M&& message = {1}) noexcept {
-        return (*this)->add(job_request::once(far, priority).send(who, {}),
+        return (*this)->add(job_request::once(tactus_test::far_away, priority).send(who, {}),
                             std::forward<M>(message));
     }
     [[nodiscard]] cancellable added(timer_priority priority) noexcept {

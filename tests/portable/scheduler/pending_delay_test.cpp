@@ -17,13 +17,10 @@ using tactus::job_mode;
 using tactus::pending_delay;
 using tactus::scheduler_errc;
 using tactus::scheduler_options;
+using tactus_test::ms;
 using tactus_test::scheduler_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 struct counting_waker final : tactus::waker {
     int woken = 0;

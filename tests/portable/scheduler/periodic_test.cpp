@@ -9,7 +9,6 @@
 
 #include "scheduler_rig.hpp"
 
-using tactus::duration;
 using tactus::execution_batch;
 using tactus::job_mode;
 using tactus::job_request;
@@ -18,14 +17,11 @@ using tactus::scheduler_errc;
 using tactus::scheduler_warning_kind;
 using tactus_test::board;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::scheduler_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 tactus::scheduler* looked_at = nullptr;
 execution_batch batches[16];

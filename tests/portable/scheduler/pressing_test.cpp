@@ -14,7 +14,6 @@
 using tactus::backpressure_cause;
 using tactus::backpressure_state;
 using tactus::cancellable;
-using tactus::duration;
 using tactus::job_mode;
 using tactus::job_request;
 using tactus::scheduler_errc;
@@ -25,15 +24,12 @@ using tactus::tick_mode;
 using tactus::tick_state;
 using tactus::timer_priority;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::scheduler_rig;
 using tactus_test::served_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 /// Quota 8, so adaptive quota 4; window 5 ticks.
 void small(scheduler_options& o) {

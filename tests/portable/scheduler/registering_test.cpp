@@ -14,14 +14,11 @@ using tactus::job_state;
 using tactus::scheduler_errc;
 using tactus::scheduler_options;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::scheduler_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 void by_ten_ms(scheduler_options& o) {
     o.config.resolution = ms(10);
@@ -57,6 +54,42 @@ TEST(registering, the_longest_delay_is_int32_max_ticks) {
                      .has_value());
     EXPECT_FALSE(rig->schedule_with_fixed_delay(ms(1), duration::from_ns(most + 1), who, number{1})
                      .has_value());
+}
+
+// SC-3, TM-1: the runtime's own timers have the same limits: one that comes again is not armed for
+// later.
+TEST(registering, SC_3_a_timer_of_an_actor_is_not_longer_either) {
+    scheduler_rig rig;
+    const auto who = rig.spawn();
+    const duration most = rig->maximum_delay();
+    const duration longer = most + duration::from_ns(1);
+    struct row {
+        duration first;
+        duration period;
+        bool is_fine;
+    };
+    const row rows[] = {{ms(1), longer, false}, {longer, ms(1), false}, {most, most, true}};
+    using tactus::job_request;
+    for (const row& r : rows) {
+        const job_request kinds[] = {job_request::at_fixed_rate(r.first, r.period, {}),
+                                     job_request::with_fixed_delay(r.first, r.period, {})};
+        for (const job_request& kind : kinds) {
+            const auto made = rig->arm(kind.send(who, {}));
+            ASSERT_EQ(made.has_value(), r.is_fine);
+            EXPECT_EQ(rig->active_count(), r.is_fine ? 1u : 0u);
+            if (made) {
+                EXPECT_TRUE(rig->cancel(*made));
+                continue;
+            }
+            EXPECT_EQ(made.error().code, scheduler_errc::invalid_delay);
+            EXPECT_EQ(made.error().value, longer.ns());
+            EXPECT_EQ(made.error().limit, most.ns());
+        }
+    }
+    tactus::timer_target to{.who = who};
+    EXPECT_FALSE(rig->arm(to, longer).has_value());
+    EXPECT_EQ(rig->active_count(), 0u);
+    EXPECT_EQ(rig->cell_count(), 0u);
 }
 
 // TC-S03, TC-S06

@@ -14,14 +14,11 @@ using tactus::duration;
 using tactus::execution_batch;
 using tactus_test::board;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::scheduler_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 /// What a closure may hold: it knows when it is gone.
 template <std::size_t Size>

@@ -140,6 +140,7 @@ TEST(systick_system, TS_7_SC_1_counts_all_ticks_and_fires_nothing_early) {
     EXPECT_LE(all.longest, delay + duration::from_ms(2));  // one tick, and the way to the actor
     EXPECT_GE(driver.metrics().wakeups, elapsed);
     EXPECT_LE(driver.metrics().wakeups, elapsed + 1);
+    EXPECT_GE(system->world().timers()->metrics().tick_backlog_peak, 1u);  // they were pulled
 }
 
 // TS-7, TS-8, TS-9
