@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The scheduler as something the harness drives (SD-4): ids are numbers of registration, the trace
-// is what a subscriber of its diagnostics gets.
+// is what a subscriber of its diagnostics gets. Without a subscriber it has none, and the scheduler
+// keeps what was cancelled for a while (withdrawn_jobs.hpp).
 //
 // All timers are of priority high: a program that falls behind by more than the window is then
 // still accepted (BP-3), which the model knows nothing of. A queue of diagnostics holds more than a
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include <tactus/scheduler/scheduler.hpp>
@@ -36,13 +38,15 @@ public:
 
 class driven_scheduler final : tactus::scheduler_listener {
 public:
-    driven_scheduler()
+    enum class watched { yes, no };
+    explicit driven_scheduler(watched how = watched::yes)
         : services_({.memory = &heap_}), rig_(timers_max, [this](tactus::scheduler_options& o) {
               o.listener = this;
               o.services = &services_;
           }) {
         current = this;
-        seen_ = *rig_.timers.subscribe(kinds, queue_size);
+        if (how == watched::yes)
+            seen_ = rig_.timers.subscribe(kinds, queue_size).value();
         receiver_ = rig_.kernel.spawn<plain_actor>(&driven_scheduler::on_number);
     }
     driven_scheduler(const driven_scheduler&) = delete;
@@ -86,6 +90,12 @@ public:
     }
 
     [[nodiscard]] std::size_t active() const { return rig_.timers.active_count(); }
+    [[nodiscard]] std::optional<tick_count> next() const {
+        const tactus::instant at = rig_.timers.next_deadline();
+        return at != tactus::instant::never() ? std::optional(scale().floor(at)) : std::nullopt;
+    }
+    [[nodiscard]] std::size_t cancelled() const { return rig_.timers.counted().cancelled; }
+    [[nodiscard]] std::size_t kept() const { return rig_.timers.cell_count(); }
     [[nodiscard]] const std::vector<delivery>& deliveries() const { return deliveries_; }
     [[nodiscard]] const std::vector<told_warning>& warnings() const { return warnings_; }
     [[nodiscard]] const std::vector<diagnostic>& trace() const { return trace_; }
@@ -128,19 +138,20 @@ private:
         warnings_.push_back({w.kind, numbers_[w.job], static_cast<std::uint64_t>(w.value)});
     }
     void look() {
-        while (auto d = seen_.poll()) {
+        while (auto d = seen_ ? seen_->poll() : std::nullopt) {
             d->job = numbers_.at(d->job);
             trace_.push_back(*d);
         }
     }
-    [[nodiscard]] tick_count now() const {
-        return tactus::tick_scale(rig_.timers.resolution()).floor(rig_.time.now());
+    [[nodiscard]] tactus::tick_scale scale() const {
+        return tactus::tick_scale(rig_.timers.resolution());
     }
+    [[nodiscard]] tick_count now() const { return scale().floor(rig_.time.now()); }
 
     heap_source heap_;
     tactus::full_scheduler_services services_;
     mutable large_scheduler_rig rig_;
-    tactus::diagnostics::subscription seen_;
+    std::optional<tactus::diagnostics::subscription> seen_;  // none: nobody watches
     tactus::mailbox_index receiver_;
     std::vector<tactus::cancellable> handles_;
     std::map<std::uint64_t, std::uint64_t> numbers_;  // of job ids

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -173,6 +174,19 @@ public:
                          : 0;  // A7
         return count;
     }
+    /// The earliest deadline.
+    [[nodiscard]] std::optional<tick_count> next() const {
+        return armed_.empty() ? std::nullopt : std::optional(armed_.begin()->first.first);
+    }
+    /// How many were cancelled, by whomever.
+    [[nodiscard]] std::size_t cancelled() const {
+        std::size_t count = 0;
+        for (const job& j : jobs_)
+            count += j.state == job_state::cancelled ? 1 : 0;
+        return count;
+    }
+    /// Jobs and messages that something is kept of.
+    [[nodiscard]] std::size_t kept() const { return active() + mailbox_.size(); }
     [[nodiscard]] const std::vector<delivery>& deliveries() const { return deliveries_; }
     [[nodiscard]] const std::vector<told_warning>& warnings() const { return warnings_; }
     /// schedule, fire and cancel; `detail` of fire has the runs.

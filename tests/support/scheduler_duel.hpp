@@ -5,8 +5,13 @@
 //
 // Two judges, independent of each other. The duel compares with the model after every operation:
 // what a call returned, which messages were handled, in which order and with how many runs, what
-// was warned, how many timers are active. The observations need no model: they read the trace of
-// diagnostics and hold for every program.
+// was warned, how many timers are active, when the next is due; in the end also what is kept, and
+// how many were cancelled. The observations need no model: they read the trace of diagnostics and
+// hold for every program.
+//
+// A scheduler that is looked at after every operation, or that somebody watches, is not the one that
+// nobody looks at: what it puts off it does then. So there are programs that say when to look, and
+// drivers without a trace, which the observations say nothing of.
 //
 //   O1  ticks are monotonic
 //   O2  nothing fires after it was cancelled, nor is cancelled twice
@@ -50,6 +55,9 @@ concept scheduler_driver =
         d.handle();
         d.shutdown();
         { k.active() } -> std::convertible_to<std::size_t>;
+        { k.next() } -> std::same_as<std::optional<tick_count>>;
+        { k.cancelled() } -> std::convertible_to<std::size_t>;
+        { k.kept() } -> std::convertible_to<std::size_t>;
         { k.deliveries() } -> std::convertible_to<const std::vector<delivery>&>;
         { k.warnings() } -> std::convertible_to<const std::vector<told_warning>&>;
         { k.trace() } -> std::convertible_to<const std::vector<diagnostic>&>;
@@ -152,8 +160,8 @@ static_assert(scheduler_driver<naive_scheduler>);
 template <scheduler_driver Driver>
 class scheduler_duel {
 public:
-    explicit scheduler_duel(Driver& driver, bool handles_later = false)
-        : driver_(driver), handles_later_(handles_later) {}
+    explicit scheduler_duel(Driver& driver, bool handles_later = false, bool looks_always = true)
+        : driver_(driver), handles_later_(handles_later), looks_always_(looks_always) {}
 
     /// Empty: they agree all the way, and all observations hold.
     [[nodiscard]] std::string run(const job_program& program) {
@@ -161,6 +169,8 @@ public:
             std::string wrong = step(op);
             if (wrong.empty())
                 wrong = compare();
+            if (wrong.empty() && (looks_always_ || op.kind == job_op_kind::look))
+                wrong = look();
             if (!wrong.empty())
                 return wrong + " after " + to_text(op);
         }
@@ -168,7 +178,11 @@ public:
         driver_.handle();
         model_.handle();
         std::string wrong = compare();
-        return !wrong.empty() ? wrong : observed();
+        if (wrong.empty())
+            wrong = look();
+        if (wrong.empty())
+            wrong = look_at_the_end();
+        return wrong.empty() && looks_always_ ? observed() : wrong;
     }
     /// What the trace of the driver says by itself.
     [[nodiscard]] std::string observed() const {
@@ -232,6 +246,8 @@ private:
             if (!handles_later_)
                 handle();
             return {};
+        case job_op_kind::look:
+            return {};  // see run()
         }
         return {};
     }
@@ -282,15 +298,37 @@ private:
             if (told[warned_] != w)
                 return numbered("warning", warned_);
         }
-        if (driver_.active() != model_.active())
-            return std::to_string(driver_.active()) + " active timers instead of " +
+        return {};
+    }
+    /// What is looked at may be done by that: so once each, and in this order in the end.
+    [[nodiscard]] std::string look() {
+        const auto text = [](std::optional<tick_count> at) {
+            return at ? "at " + std::to_string(*at) : std::string("never");
+        };
+        const std::size_t active = driver_.active();
+        if (active != model_.active())
+            return std::to_string(active) + " active timers instead of " +
                    std::to_string(model_.active());
+        const auto next = driver_.next();
+        return next == model_.next()
+                   ? std::string()
+                   : "the next is due " + text(next) + " instead of " + text(model_.next());
+    }
+    /// All messages have been handled.
+    [[nodiscard]] std::string look_at_the_end() {
+        if (driver_.kept() != model_.kept())
+            return std::to_string(driver_.kept()) + " kept instead of " +
+                   std::to_string(model_.kept());
+        if (driver_.cancelled() != model_.cancelled())
+            return std::to_string(driver_.cancelled()) + " cancelled instead of " +
+                   std::to_string(model_.cancelled());
         return {};
     }
 
     Driver& driver_;
     naive_scheduler model_;
     bool handles_later_;
+    bool looks_always_;
     std::vector<registered> jobs_;
     std::size_t compared_ = 0;
     std::size_t warned_ = 0;
@@ -314,7 +352,7 @@ template <class Make>
                                                          Make&& make) {
     const auto verdict = [&](const job_program& p) {
         auto driver = make();
-        return scheduler_duel(driver, limits.handles_later).run(p);
+        return scheduler_duel(driver, limits.handles_later, limits.looks_always).run(p);
     };
     const auto say_seed = [](int fault) {
         std::fprintf(stderr, "program of seed %llu\n",

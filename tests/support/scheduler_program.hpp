@@ -33,6 +33,7 @@ enum class job_op_kind : std::uint8_t {
     stall,
     handle,
     shutdown,
+    look,  // at what there is
 };
 
 struct job_op {
@@ -53,6 +54,9 @@ struct program_limits {
     tick_count behind_max = 24;      // below 0.8 of the default window of 32
     /// Messages may wait while time goes on; else each is handled at once.
     bool handles_later = false;
+    /// What there is is looked at after every operation; else by operations, between which much is
+    /// cancelled.
+    bool looks_always = true;
 };
 
 class job_program_maker {
@@ -82,6 +86,8 @@ private:
     }
 
     [[nodiscard]] job_op next() {
+        if (!limits_.looks_always && below(4) != 0)
+            return unseen();
         const std::size_t draw = below(32);
         if (draw < 9)
             return {.kind = job_op_kind::once, .first = delay()};
@@ -99,6 +105,17 @@ private:
         if (draw < 27)
             return passing(job_op_kind::stall);
         return passing(draw < 29 ? job_op_kind::steps : job_op_kind::advance);
+    }
+
+    /// What nobody looks at while it is done.
+    [[nodiscard]] job_op unseen() {
+        const std::size_t draw = below(32);
+        if (draw < 16)
+            return {.kind = job_op_kind::once, .first = delay()};
+        if (draw < 31)
+            return {.kind = job_op_kind::cancel,
+                    .which = static_cast<std::uint32_t>(below(below(2) == 0 ? 4 : 32))};
+        return {.kind = job_op_kind::look};
     }
 
     [[nodiscard]] job_op periodic(job_op_kind kind) {
@@ -167,6 +184,8 @@ private:
         return text("handle", "");
     case job_op_kind::shutdown:
         return text("shutdown", "");
+    case job_op_kind::look:
+        return text("look", "");
     }
     return {};
 }

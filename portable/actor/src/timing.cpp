@@ -365,15 +365,17 @@ void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
         recorder->receive_timeout_set(t, after);
     cell_extras* x = off ? c.extras() : extras_of(c);
     idle_watch* idle = x != nullptr ? x->idle : nullptr;
-    if (idle != nullptr && idle->timer)
-        (void)timers_->cancel(*idle->timer);
-    if (off) {
-        if (idle == nullptr)
-            return;
+    const auto forget = [&] {
         memory_.release(idle, sizeof *idle, alignof(idle_watch));
         x->idle = nullptr;
         if (x->becomes == nullptr)
             c.clear(cell::special);
+    };
+    if (idle != nullptr && idle->timer)
+        (void)timers_->cancel(*idle->timer);
+    if (off) {
+        if (idle != nullptr)
+            forget();
         return;
     }
     if (idle == nullptr) {
@@ -390,6 +392,9 @@ void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
     idle->after = after;
     idle->active_at = kernel_->time()->now();
     arm_receive_timeout(t, *idle, after);
+    // As any timer that cannot be had; kept, it would be what each restart fails with.
+    if (!idle->timer)
+        forget();
 }
 
 void actor_world::note_activity(turn& t, cell& c, const envelope& e) noexcept {
