@@ -410,12 +410,16 @@ public:
     // ---- closing (SH-1)
 
     /// Delivers what is due, then takes nothing any more, cancels what is left in the order of
-    /// registration, and runs the on-close tasks, on this thread. A second call does nothing and
-    /// gives an empty report. Requires: nobody counts ticks any more.
-    [[nodiscard]] close_report shutdown() noexcept;
+    /// registration, and runs the on-close tasks: by `runner`, else on this thread. A second call
+    /// does nothing and gives an empty report. Requires: nobody counts ticks any more.
+    [[nodiscard]] close_report shutdown(close_runner* runner = nullptr) noexcept;
     /// Of who waits for a shutdown that another thread is in: what runs now.
     [[nodiscard]] close_report shutdown_progress() noexcept {
         return services_ != nullptr ? services_->tasks().progress() : close_report{};
+    }
+    /// The same as a line for people; returns what fits.
+    std::string_view describe_shutdown(std::span<char> out) noexcept {
+        return services_ != nullptr ? services_->describe_closing(out) : std::string_view{};
     }
     /// The same without due timers and tasks. False: it was closed before.
     bool close() noexcept;
