@@ -353,7 +353,7 @@ public:
             return std::unexpected(no_services("subscription"));
         services_->begin(scheduler_services::watching);
         auto made = services_->events().subscribe(kinds, capacity);
-        if (made && kinds.has(diagnostic_kind::driver_status))
+        if (made && kinds.has(diagnostic_kind::driver_metrics))
             services_->watch_driver();
         return made;
     }
