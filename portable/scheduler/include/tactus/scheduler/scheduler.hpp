@@ -696,7 +696,7 @@ private:
     std::uint64_t ticks_taken_peak_ = 0;
     std::uint64_t catch_ups_ = 0;
     counts counts_;
-    std::uint32_t rejected_[scheduler_errc_count] = {};
+    std::uint64_t rejected_[scheduler_errc_count] = {};
     last_batch_holder last_;
     static constexpr std::uint32_t withdrawn_places = port::has_interrupts ? 0 : 8;
     [[no_unique_address]] detail::withdrawn_jobs<withdrawn_places> withdrawn_;
