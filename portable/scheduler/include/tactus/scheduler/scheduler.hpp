@@ -283,6 +283,8 @@ public:
     /// Of one that is periodic and was due, by its owner: due again then, under a new handle.
     /// `closed`: it has ended.
     [[nodiscard]] armed rearm(timer_handle which, instant due) noexcept;
+    /// SC-26: when its owner was told of it, to the end of that tick. Now: it was not due.
+    [[nodiscard]] instant sent_at(timer_handle which) noexcept;
     /// Counts runs that its owner has folded into another.
     void count_missed(std::uint32_t runs) noexcept {
         (void)missed_.fetch_add(runs, std::memory_order_relaxed);
