@@ -67,6 +67,7 @@ scheduler::scheduler(const scheduler_options& o) noexcept
       listener_(o.listener),
       services_(o.services),
       shutdown_timeout_(o.config.shutdown_timeout),
+      diagnostics_capacity_(o.config.diagnostics_capacity),
       serial_(next_serial()),
       quota_(capacity_of(o.config).timers),
       timers_limit_(quota_ == scheduler_capacity::unlimited && o.timers_max > spares

@@ -348,9 +348,12 @@ public:
 
     // ---- services: refused where there are none
 
-    /// SD-2.
+    /// SD-2. Its queue has room for scheduler_config::diagnostics_capacity events, unless told.
+    [[nodiscard]] auto subscribe(diagnostic_kinds kinds) noexcept {
+        return subscribe(kinds, diagnostics_capacity_);
+    }
     [[nodiscard]] std::expected<diagnostics::subscription, scheduler_error> subscribe(
-        diagnostic_kinds kinds, std::uint32_t capacity = diagnostics::default_capacity) noexcept {
+        diagnostic_kinds kinds, std::uint32_t capacity) noexcept {
         if (services_ == nullptr)
             return std::unexpected(no_services("subscription"));
         services_->begin(scheduler_services::watching);
@@ -673,6 +676,7 @@ private:
     scheduler_listener* const listener_;
     scheduler_services* const services_;
     const duration shutdown_timeout_;
+    const std::uint32_t diagnostics_capacity_;
     const std::uint32_t serial_;
     const std::uint32_t quota_;
     const std::uint32_t timers_limit_;    // so many have a node, whoever finds the lock taken
