@@ -23,6 +23,14 @@ complaint read_zero_delay(const value& v, std::optional<zero_delay_rule>& to) {
     using enum zero_delay_rule;
     return read_name(v, {{"reject", reject}, {"next_tick", next_tick}}, to.emplace());
 }
+complaint read_catch_up(const value& v, std::optional<catch_up_rule>& to) {
+    using enum catch_up_rule;
+    return read_name(v, {{name_of(fold), fold}, {name_of(each), each}}, to.emplace());
+}
+complaint read_after(const value& v, std::optional<delay_after>& to) {
+    using enum delay_after;
+    return read_name(v, {{name_of(handled), handled}, {name_of(sent), sent}}, to.emplace());
+}
 complaint read_profile(const value& v, std::optional<scheduler_profile>& to) {
     using enum scheduler_profile;
     return read_name(v,
@@ -65,6 +73,14 @@ constexpr auto rows = std::to_array<field<s>>({
      [](const value& v, s& to) { return read_time(v, to.shutdown_timeout); },
      [](const s&) { return quoted(to_text(usual.shutdown_timeout)); },
      "how long tasks of the close may take"},
+    {"fixed_rate_catch_up", "\"fold\" or \"each\"",
+     [](const value& v, s& to) { return read_catch_up(v, to.fixed_rate_catch_up); },
+     [](const s&) { return quoted(name_of(catch_up_rule::fold)); },
+     "what becomes of periods that were missed: one run for all, or each; pekko: each"},
+    {"fixed_delay_after", "\"handled\" or \"sent\"",
+     [](const value& v, s& to) { return read_after(v, to.fixed_delay_after); },
+     [](const s&) { return quoted(name_of(delay_after::handled)); },
+     "when the next wait of a fixed delay begins; pekko: sent"},
 });
 
 }  // namespace
@@ -83,6 +99,13 @@ scheduler_config scheduler_setting::over(system_preset preset) const noexcept {
     c.chunk_ticks = chunk_ticks.value_or(c.chunk_ticks);
     c.shutdown_timeout = shutdown_timeout.value_or(c.shutdown_timeout);
     return c;
+}
+
+timer_policy scheduler_setting::policy_over(system_preset preset) const noexcept {
+    timer_policy p = scheduler_defaults(preset).policy;
+    p.fixed_rate.catch_up = fixed_rate_catch_up.value_or(p.fixed_rate.catch_up);
+    p.fixed_delay.after = fixed_delay_after.value_or(p.fixed_delay.after);
+    return p;
 }
 
 }  // namespace tactus::inline v0::config

@@ -71,7 +71,7 @@ std::expected<actor_system::options, config_error> system_options(const settings
     }
 
     o.scheduler = from.timers();
-    o.timer_policy = scheduler_defaults(from.preset.value_or(system_preset::tactus)).policy;
+    o.timer_policy = from.timer_policy();
     if (const auto fine = validate(o.scheduler); !fine) {
         char text[200];
         const std::string said(describe(fine.error(), text));

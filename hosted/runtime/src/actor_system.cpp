@@ -3,6 +3,7 @@
 // Putting the parts of a hosted system together, and taking them apart.
 #include <tactus/runtime/actor_system.hpp>
 
+#include "closing_thread.hpp"
 #include "load_probes.hpp"
 #include "signal_watch.hpp"
 #include "signals_blocked.hpp"
@@ -65,10 +66,12 @@ scheduler_config configured(const actor_system::options& o, const clock& time) {
     throw std::invalid_argument("scheduler." + std::string(describe(fine.error(), text)));
 }
 
-/// Addresses for as many timers as there may be.
-std::uint32_t timers_of(const scheduler_config& c, std::uint32_t otherwise) {
-    const std::uint32_t bounded = capacity_of(c).timers;
-    return bounded == scheduler_capacity::unlimited ? otherwise : bounded;
+/// BP-1: all that a bounded profile needs; of the unbounded one addresses, for `most` timers.
+runtime::timer_memory memory_of(const scheduler_config& c, std::uint32_t most) {
+    const scheduler_capacity profile = capacity_of(c);
+    if (profile.timers == scheduler_capacity::unlimited)
+        return runtime::timer_memory(most);
+    return runtime::timer_memory(profile);
 }
 
 }  // namespace
@@ -115,7 +118,7 @@ struct actor_system::parts final : world_events {
                     .driver = driver.driver(),
                     .time = &time,
                     .resolution = o.scheduler.resolution}),
-          timer_blocks(timers_of(configured(o, time), o.timers_max)),
+          timer_blocks(memory_of(configured(o, time), o.timers_max)),
           timers(timer_blocks.options(scheduler_options{
               .time = &time,
               .config = configured(o, time),
@@ -344,18 +347,13 @@ struct actor_system::parts final : world_events {
     /// SH-5: after the actors, before the executors.
     void close_timers() noexcept {
         driver.stop();
-        const close_report report = timers.shutdown();
+        runtime::closing_thread runner(
+            std::chrono::nanoseconds(how.scheduler.shutdown_timeout.ns()));
+        const close_report report = timers.shutdown(&runner);
         if (report.empty())
             return;
-        std::string text = "on-close tasks: " + std::to_string(report.succeeded) + " done, " +
-                           std::to_string(report.failed) + " failed, " +
-                           std::to_string(report.not_begun) + " not begun, in " +
-                           std::to_string(report.elapsed.ns() / 1'000) + " us";
-        if (report.unfinished[0] != '\0')
-            text += std::string(", time was over for '") + report.unfinished + "'";
-        const bool is_fine =
-            report.failed == 0 && report.not_begun == 0 && report.unfinished[0] == '\0';
-        log.write(is_fine ? log_level::info : log_level::warning, text);
+        char text[400];
+        log.write(report.is_clean() ? log_level::info : log_level::warning, describe(report, text));
     }
     void call_callbacks() noexcept {
         for (auto& call : std::views::reverse(callbacks)) {
@@ -487,8 +485,11 @@ actor_system::~actor_system() {
     // Somebody does not come to an end: its thread cannot be waited for.
     std::fprintf(stderr, "tactus: system '%s' did not end within its limit; left are:\n%s\n",
                  parts_->name.c_str(), dump().c_str());
-    if (const char* task = parts_->timers.shutdown_progress().unfinished; task[0] != '\0')
-        std::fprintf(stderr, "tactus: the on-close task '%s' is still running\n", task);
+    if (parts_->timers.shutdown_progress().still_running != 0) {
+        char text[400];
+        const std::string_view line = parts_->timers.describe_shutdown(text);
+        std::fprintf(stderr, "tactus: %.*s\n", static_cast<int>(line.size()), line.data());
+    }
     if (parts_->how.then == at_limit::abort)
         std::abort();
     // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only the destructor ends it, above

@@ -3,6 +3,8 @@
 // Each thread has one queue: whoever finds nobody at work there works until it is empty.
 #include <tactus/runtime/calling_thread.hpp>
 
+#include "system_driver.hpp"
+
 namespace tactus::inline v0::runtime {
 namespace {
 
@@ -26,6 +28,8 @@ private:
 }  // namespace
 
 bool calling_thread::submit(worker_task& t, const submit_hints&) noexcept {
+    if (of_ != nullptr && system_driver::acts_here())
+        return of_->execute(t);
     static thread_local at_work here;
     (void)here.queue.push(t);  // it is never closed
     if (here.running)

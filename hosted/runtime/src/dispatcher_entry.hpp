@@ -85,7 +85,7 @@ private:
     dispatcher_events* events_;
     housekeeper& keeper_;
     heap_memory memory_;
-    calling_thread here_;
+    calling_thread here_{system_};
     std::optional<dispatcher_threads> threads_;
     std::optional<lent_workers> lent_;
 

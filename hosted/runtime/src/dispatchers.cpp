@@ -10,6 +10,7 @@
 #include <tactus/runtime/housekeeper.hpp>
 
 #include <mutex>
+#include <ranges>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -289,7 +290,8 @@ bool dispatchers::shut_down(std::chrono::nanoseconds limit) {
     }
     const bool in_time = wait_until(limit, [this] { return drained(); });
     state_->keeper.stop();
-    for (const auto& e : state_->entries)
+    // The first one last: others may wait for what it runs for them (calling_thread).
+    for (const auto& e : std::views::reverse(state_->entries))
         e->stop();
     worker& w = state_->system.worker_at(0);
     const worker::binding bound(w);

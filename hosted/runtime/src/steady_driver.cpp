@@ -106,6 +106,7 @@ void steady_driver::state::note_wakeup(bool called, instant until, instant now) 
     }
     counted.lateness = std::max(now - until, duration::zero());
     counted.lateness_max = std::max(counted.lateness_max, counted.lateness);
+    counted.lateness_recent = std::max(counted.lateness_recent, counted.lateness);
 }
 
 void steady_driver::state::note_act() {
@@ -125,6 +126,7 @@ void steady_driver::state::tell(instant now) {
     told_at = now;
     if (!listener->measured(counted))
         listener = nullptr;
+    counted.lateness_recent = {};
 }
 
 std::int64_t steady_driver::state::wake_up_at(instant at) const {
@@ -233,6 +235,7 @@ void steady_driver::listen(driver_listener* to) noexcept {
     {
         const port::lock_guard held(state_->mutex);
         state_->listener = to;
+        state_->counted.lateness_recent = {};
     }
     state_->place.call();  // it sleeps for something else
 }

@@ -24,7 +24,7 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept {
 
 }  // namespace
 
-virtual_memory::virtual_memory(std::size_t bytes_max) noexcept {
+virtual_memory::virtual_memory(std::size_t bytes_max, pages taken) noexcept {
     if (bytes_max == 0 || bytes_max > SIZE_MAX / 2)
         return;
     // One huge page more than asked for, so that the region can begin at a huge page's boundary.
@@ -48,6 +48,19 @@ virtual_memory::virtual_memory(std::size_t bytes_max) noexcept {
     data_ = begin;
     size_max_ = usable;
     reserved_ = usable;
+    if (taken == pages::at_once)
+        take_all();
+}
+
+void virtual_memory::take_all() noexcept {
+    if (!resize(size_max_)) {
+        size_max_ = 0;
+        return;
+    }
+    // The system gives a page when it is written to for the first time.
+    for (std::size_t at = 0; at < size_; at += small_page)
+        *const_cast<volatile std::byte*>(data_ + at) = std::byte{};
+    is_fixed_ = true;
 }
 
 virtual_memory::~virtual_memory() {
@@ -58,6 +71,8 @@ virtual_memory::~virtual_memory() {
 bool virtual_memory::resize(std::size_t bytes) noexcept {
     if (bytes > size_max_)
         return false;
+    if (is_fixed_)
+        return true;
     const std::size_t unit = bytes > small_part ? huge_page : small_page;
     const std::size_t wanted = std::min(round_up(bytes, unit), size_max_);
     if (wanted > size_ && mprotect(data_ + size_, wanted - size_, PROT_READ | PROT_WRITE) != 0)

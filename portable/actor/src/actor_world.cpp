@@ -389,8 +389,8 @@ void actor_world::pool_exhausted(std::uint32_t refused) noexcept {
 void actor_world::warned(const scheduler_warning& what) noexcept {
     if (events_ != nullptr)
         events_->timer_warned(what);
-    // Before the first actor there is nobody to tell, and no system to tell it by.
-    if (kernel_ != nullptr && !stream_.is_empty())
+    // A driver that stops while the world begins comes here, too: who subscribed has the kernel.
+    if (!stream_.is_empty())
         stream_.publish(timer_warning{{}, what});
 }
 void actor_world::user_code_failed(user_code where, const failure& why) noexcept {

@@ -198,7 +198,12 @@ void device_system::parts::close_timers() noexcept {
         return;
     if (rest != 0)
         timers->service.ticks_taken(rest);
-    (void)timers->service.shutdown();
+    const close_report report = timers->service.shutdown();
+    if (report.empty())
+        return;
+    char text[200];
+    log.write(report.is_clean() ? log_level::info : log_level::warning,
+              timers->service.describe_shutdown(text));
 }
 void device_system::parts::world_ended() noexcept {
     close_timers();

@@ -55,12 +55,13 @@ job_request request_for(const actor_timer& timer, duration first,
                         const timer_policy& policy) noexcept {
     fixed_rate_options rate = policy.fixed_rate;
     rate.priority = timer_priority::high;
+    fixed_delay_options delay = policy.fixed_delay;
+    delay.priority = timer_priority::high;
     switch (timer.mode) {
     case timer_mode::fixed_rate:
         return job_request::at_fixed_rate(first, timer.interval, rate).send(timer.target.who, {});
     case timer_mode::fixed_delay:
-        return job_request::with_fixed_delay(first, timer.interval,
-                                             {.priority = timer_priority::high})
+        return job_request::with_fixed_delay(first, timer.interval, delay)
             .send(timer.target.who, {});
     default:
         return job_request::once(first, timer_priority::high).send(timer.target.who, {});
@@ -107,6 +108,7 @@ scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration fi
     job_request r = request_for(timer, first, policy_of(t));
     r.goes_on = timer.target.goes_on;
     timer.each = r.each;
+    timer.after_sent = r.after_sent;
     return timers_->arm(r);
 }
 
@@ -240,7 +242,7 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     if (last) {
         // PK-TIM-4: over before its message is handled.
         forget_timer(*x, *timer);
-    } else if (timer->mode == timer_mode::fixed_rate) {
+    } else if (timer->mode == timer_mode::fixed_rate || timer->after_sent) {
         rearm(t, *x, *timer);
     }
     envelope_guard::scope during;
@@ -281,6 +283,8 @@ void actor_world::rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept {
         timer.due = timer.due + timer.interval;
     else if (timer.mode == timer_mode::single && timer.interval > retry_after)
         timer.due = now + retry_after;
+    else if (timer.after_sent)
+        timer.due = timers_->sent_at(timer.handle) + timer.interval;
     else
         timer.due = now + timer.interval;
     timer.target.goes_on = true;
@@ -288,7 +292,7 @@ void actor_world::rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept {
     // A single one has ended; so has one that a test has fired by hand.
     if (!next) {
         (void)timers_->cancel(timer.handle);  // its place is what the new one needs
-        next = arm_timer(t, timer, timer.due - now);
+        next = arm_timer(t, timer, std::max(timer.due - now, timers_->resolution()));
     }
     if (next) {
         timer.handle = *next;

@@ -4,6 +4,8 @@
 // TM-2).
 #include <tactus/scheduler/scheduler.hpp>
 
+#include <algorithm>
+
 namespace tactus::inline v0 {
 
 using detail::job;
@@ -38,6 +40,19 @@ scheduler_error scheduler::too_late(duration delay) const noexcept {
             .field = "delay",
             .value = delay.ns(),
             .limit = maximum_delay_.ns()};
+}
+
+// Who asks is its owner: it stays as it is until that arms it again.
+instant scheduler::sent_at(timer_handle which) noexcept {
+    const instant now = time_.now();
+    if (which.generation() == 0)
+        return now;
+    const job& j = store_.at(which.index());
+    const job_word seen(j.word.load(job::state.acquire()));
+    if (seen.generation() != which.generation() || !seen.is(job_word::owned) ||
+        seen.state() != job_state::executing || j.holders.load(job::held.acquire()) != 1)
+        return now;
+    return std::min(now, scale_.begin_of(j.fired_at + 1));
 }
 
 // TM-1, TM-2. Its cell and its place are its own, so that nobody has to admit it; far away there

@@ -154,7 +154,7 @@ void scheduler::end_waits() noexcept {
 }
 
 // SH-1.
-close_report scheduler::shutdown() noexcept {
+close_report scheduler::shutdown(close_runner* runner) noexcept {
     // Within one that fires it would wait for itself; what is due is cancelled then.
     if (firing_thread_.load(std::memory_order_relaxed) != this_thread()) {
         wait_to_fire();
@@ -168,7 +168,7 @@ close_report scheduler::shutdown() noexcept {
         scheduler& of;
     };
     noter notes(*this);
-    return services_->run_tasks(time_, shutdown_timeout_, listener_, notes);
+    return services_->run_tasks(time_, shutdown_timeout_, listener_, notes, runner);
 }
 
 void scheduler::note_task(const close_result& what) noexcept {

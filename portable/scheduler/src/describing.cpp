@@ -98,6 +98,8 @@ constexpr sentence<diagnostic_kind> diagnostic_sentences[] = {
     {diagnostic_kind::driver_status, "tick %a: timers are %v ticks late"},
     {diagnostic_kind::state, "tick %a: the state is %s"},
     {diagnostic_kind::on_close, "tick %a: task %v of the close has run"},
+    {diagnostic_kind::driver_metrics,
+     "tick %a: the driver woke at most %n late, %q under no load, and %o times so far"},
 };
 static_assert(std::size(diagnostic_sentences) == diagnostic_kind_count &&
               in_order(diagnostic_sentences));
@@ -241,6 +243,9 @@ std::string_view describe(const diagnostic& what, std::span<char> out) noexcept 
             break;
         case 'n':
             text.add(duration::from_ns(what.detail));
+            break;
+        case 'q':
+            text.add(what.driver_jitter());
             break;
         case 's':
             text.add(state_named(what.detail));

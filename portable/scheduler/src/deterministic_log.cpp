@@ -56,6 +56,7 @@ bool is_recorded(diagnostic_kind kind) noexcept {
     case diagnostic_kind::drift:
     case diagnostic_kind::driver_status:
     case diagnostic_kind::state:
+    case diagnostic_kind::driver_metrics:
         break;
     }
     return false;

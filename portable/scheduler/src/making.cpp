@@ -52,6 +52,7 @@ detail::scheduler_state::scheduler_state(const scheduler_options& o, scheduler& 
       listener_(o.listener),
       services_(o.services),
       shutdown_timeout_(o.config.shutdown_timeout),
+      diagnostics_capacity_(o.config.diagnostics_capacity),
       serial_(next_serial()),
       quota_(capacity_of(o.config).timers),
       timers_limit_(quota_ == scheduler_capacity::unlimited && o.timers_max > spares

@@ -60,7 +60,8 @@ const char* name_of(scheduler_warning_kind kind) noexcept {
 
 const char* name_of(diagnostic_kind kind) noexcept {
     static constexpr const char* names[diagnostic_kind_count] = {
-        "schedule", "fire", "cancel", "drop", "drift", "driver_status", "state", "on_close"};
+        "schedule",      "fire",  "cancel",   "drop",          "drift",
+        "driver_status", "state", "on_close", "driver_metrics"};
     return name_in(names, kind);
 }
 

@@ -4,6 +4,7 @@
 #include <tactus/scheduler/on_close_tasks.hpp>
 
 #include <tactus/base/check.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 namespace tactus::inline v0 {
 
@@ -29,6 +30,23 @@ namespace {
 constexpr std::uint32_t grown_by = 64;
 
 }  // namespace
+
+std::string_view describe(const close_report& report, std::span<char> out) noexcept {
+    text_in text(out);
+    text.add("on-close tasks: ").add(report.succeeded).add(" done, ").add(report.failed);
+    text.add(" failed, ").add(report.not_begun).add(" not begun, in ");
+    text.add(report.elapsed.ns() / 1'000).add(" us");
+    if (report.unfinished_number == 0)
+        return text.view();
+    text.add(", time was over for ");
+    if (*report.unfinished != '\0')
+        text.add("'").add(report.unfinished).add("'");
+    else
+        text.add("number ").add(report.unfinished_number).add(", which has no name");
+    if (report.still_running != 0)
+        text.add(": it still runs, and is left behind");
+    return text.view();
+}
 
 on_close_tasks::on_close_tasks(memory_source& memory, std::uint32_t capacity) noexcept
     : memory_(memory), capacity_(capacity) {
@@ -112,7 +130,7 @@ void on_close_tasks::unlink(task& t) noexcept {
 }
 
 void on_close_tasks::destroy(task& t) noexcept {
-    t.call->destroy(t.callable);
+    t.work.reset();
     const port::lock_guard held(mutex_);
     t.next = free_;
     free_ = &t;
@@ -152,9 +170,8 @@ detail::close_task* on_close_tasks::take_next() noexcept {
     return nullptr;
 }
 
-void on_close_tasks::run_one(task& t, scheduler_listener* told, close_observer* observer) noexcept {
-    const handled result = t.call->run(t.callable);
-    const char* error = result.what() == handled::kind::failed ? result.why().what : nullptr;
+void on_close_tasks::note_result(const task& t, const char* error, scheduler_listener* told,
+                                 close_observer* observer) noexcept {
     {
         const port::lock_guard held(mutex_);
         ++(error != nullptr ? report_.failed : report_.succeeded);
@@ -168,7 +185,7 @@ void on_close_tasks::run_one(task& t, scheduler_listener* told, close_observer* 
 }
 
 close_report on_close_tasks::run(const clock& time, duration timeout, scheduler_listener* told,
-                                 close_observer* observer) noexcept {
+                                 close_observer* observer, close_runner* runner) noexcept {
     {
         const port::lock_guard held(mutex_);
         if (phase_ == phase::running || phase_ == phase::over)
@@ -178,19 +195,27 @@ close_report on_close_tasks::run(const clock& time, duration timeout, scheduler_
     const instant begin = time.now();
     const instant end = begin + timeout;
     instant now = begin;
-    while (now < end) {
+    bool is_left = false;
+    while (now < end && !is_left) {
         task* t = take_next();
         if (t == nullptr)
             break;
-        run_one(*t, told, observer);
+        const close_runner::outcome result =
+            runner != nullptr ? runner->run(std::move(t->work))
+                              : close_runner::outcome{.is_over = true, .error = t->work()};
+        is_left = !result.is_over;
+        if (!is_left)
+            note_result(*t, result.error, told, observer);
         now = time.now();
-        const char* late = now > end ? t->name : nullptr;
         {
             const port::lock_guard held(mutex_);
             running_ = nullptr;
             report_.elapsed = now - begin;
-            if (late != nullptr)
-                report_.unfinished = late;
+            report_.still_running = is_left ? 1 : 0;
+            if (is_left || now > end) {
+                report_.unfinished = t->name;
+                report_.unfinished_number = running_number_;
+            }
         }
         destroy(*t);
     }
@@ -198,13 +223,13 @@ close_report on_close_tasks::run(const clock& time, duration timeout, scheduler_
     phase_ = phase::over;
     report_.not_begun = waiting_count_;
     // Time was over just as a task ended: the first that was to come is the one without.
-    if (*report_.unfinished == '\0') {
-        for (const list& l : waiting_) {
-            if (l.first != nullptr) {
-                report_.unfinished = l.first->name;
-                break;
-            }
-        }
+    for (const list& l : waiting_) {
+        if (report_.unfinished_number != 0)
+            break;
+        if (l.first == nullptr)
+            continue;
+        report_.unfinished = l.first->name;
+        report_.unfinished_number = l.first->number;
     }
     return report_;
 }
@@ -214,6 +239,8 @@ close_report on_close_tasks::progress() const noexcept {
     close_report now = report_;
     if (running_ != nullptr) {
         now.unfinished = running_->name;
+        now.unfinished_number = running_number_;
+        now.still_running = 1;
         now.not_begun = waiting_count_;
     }
     return now;

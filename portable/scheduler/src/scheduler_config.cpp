@@ -3,6 +3,8 @@
 // What is wrong with a configuration, and how it is said.
 #include <tactus/scheduler/scheduler_config.hpp>
 
+#include <tactus/scheduler/diagnostics.hpp>
+
 #include <array>
 
 namespace tactus::inline v0 {
@@ -138,6 +140,9 @@ std::expected<void, scheduler_config_error> validate(const scheduler_config& con
                      config.shutdown_timeout.ns(), 1);
     if (config.diagnostics_capacity == 0)
         return wrong(errc::invalid_diagnostics_capacity, "diagnostics_capacity", 0, 1);
+    if (config.diagnostics_capacity > diagnostics::capacity_max)
+        return wrong(errc::capacity_out_of_range, "diagnostics_capacity",
+                     config.diagnostics_capacity, diagnostics::capacity_max);
     if (config.use == scheduler_use::production &&
         runner_mode_of(config.clock) == runner_mode::manual)
         return wrong(errc::manual_ticks_in_production, "clock",

@@ -18,11 +18,12 @@ void full_scheduler_services::watch_driver() noexcept {
 
 // Not recorded in the log, and under no lock: what is lost is told with the next event.
 bool full_scheduler_services::measured(const tick_driver_metrics& what) noexcept {
-    (void)events_.publish(
-        {.kind = diagnostic_kind::driver_status,
-         .at = scale_.floor(time_->now()),
-         .detail = static_cast<std::int64_t>(scale_.ticks_in(what.lateness_max))});
-    return events_.wants(diagnostic_kind::driver_status);
+    (void)events_.publish({.kind = diagnostic_kind::driver_metrics,
+                           .scheduled_at = what.wakeups,
+                           .deadline = static_cast<tick>(what.jitter.ns()),
+                           .at = scale_.floor(time_->now()),
+                           .detail = what.lateness_recent.ns()});
+    return events_.wants(diagnostic_kind::driver_metrics);
 }
 
 }  // namespace tactus::inline v0

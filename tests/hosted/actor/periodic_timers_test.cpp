@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,7 @@
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::journal;
 using tactus_test::ms;
+using tactus_test::until;
 using tactus_test::world_rig;
 
 namespace {
@@ -283,5 +285,90 @@ TEST(periodic_timers, SC_20_the_policy_says_whether_runs_are_folded) {
         } else {
             EXPECT_GE(most_runs, 2u);
         }
+    }
+}
+
+namespace {
+
+/// As a clock of the machine, but it stands still until it is moved.
+class still_clock final : public tactus::clock {
+public:
+    instant now() const noexcept override { return instant::from_ns(ns.load()); }
+    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
+    std::atomic<std::uint64_t> ns{0};
+};
+
+/// Acts when the test has moved the clock.
+class hand_driver final : public tick_driver {
+public:
+    const char* name() const noexcept override { return "hand"; }
+    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
+    std::expected<void, tick_driver_error> start(tick_host& to) noexcept override {
+        host_.store(&to);
+        return {};
+    }
+    void stop() noexcept override { host_.store(nullptr); }
+    void pass(still_clock& time, duration d) {
+        time.ns.fetch_add(static_cast<std::uint64_t>(d.ns()));
+        (void)host_.load()->act(time.now());
+    }
+
+private:
+    std::atomic<tick_host*> host_{nullptr};
+};
+
+class slow_handler : public actor<beat> {
+public:
+    slow_handler(std::counting_semaphore<>* in, std::counting_semaphore<>* go) : in_(in), go_(go) {}
+    void pre_start() { EXPECT_TRUE(context().start_timer_with_fixed_delay("t", beat{1}, ms(50))); }
+    void on(const beat&) {
+        EXPECT_EQ(context().scheduler_batch()->missed_runs, 0u);
+        in_->release();
+        go_->acquire();
+    }
+
+private:
+    std::counting_semaphore<>* in_;
+    std::counting_semaphore<>* go_;
+};
+
+}  // namespace
+
+// SC-26, TM-1: a keyed timer, too, counts its delay from where its policy says.
+TEST(periodic_timers, SC_26_a_delay_counts_from_when_its_message_was_sent_or_handled) {
+    for (const delay_after after : {delay_after::sent, delay_after::handled}) {
+        SCOPED_TRACE(name_of(after));
+        std::counting_semaphore<> in(0);
+        std::counting_semaphore<> go(0);
+        still_clock time;
+        hand_driver driver;
+        actor_system::options o;
+        o.timer_policy.fixed_delay.after = after;
+        o.tools.time = &time;
+        o.tools.driver = &driver;
+        actor_system system("after", o);
+        (void)system.spawn<slow_handler>("slow", &in, &go);
+        scheduler& timers = system.scheduler();
+        ASSERT_TRUE(until([&] { return timers.active_count() == 1; }));
+        driver.pass(time, ms(50));
+        ASSERT_TRUE(in.try_acquire_for(std::chrono::seconds(60)));
+        // While it is handled another delay passes.
+        const instant next = timers.next_deadline();
+        EXPECT_EQ(next == instant::never(), after == delay_after::handled);
+        driver.pass(time, ms(49));
+        driver.pass(time, ms(2));
+        go.release();
+        if (after == delay_after::handled) {
+            ASSERT_TRUE(until([&] { return timers.next_deadline() != instant::never(); }));
+            EXPECT_EQ(timers.next_deadline(), time.now() + ms(50));
+            EXPECT_FALSE(in.try_acquire());
+            driver.pass(time, ms(50));
+        } else {
+            EXPECT_GE(next, instant::from_ns(0) + ms(100));  // never early
+            EXPECT_LE(next, instant::from_ns(0) + ms(101));
+        }
+        EXPECT_TRUE(in.try_acquire_for(std::chrono::seconds(60)));
+        go.release(100);
+        EXPECT_TRUE(system.terminate_and_wait(std::chrono::seconds(60)));
     }
 }

@@ -283,6 +283,39 @@ TEST(system_driver, TS_7_a_driver_that_stops_is_started_again) {
     EXPECT_FALSE(system.wait(1ms));
 }
 
+/// Stops by itself as soon as it was started, once: while the system is still being built.
+class hasty_driver final : public tick_driver {
+public:
+    ~hasty_driver() { hasty_driver::stop(); }
+    const char* name() const noexcept override { return "hasty"; }
+    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
+    std::expected<void, tick_driver_error> start(tick_host& to) noexcept override {
+        stop();
+        if (starts.fetch_add(1) == 0)
+            stops_ = std::thread([&to] { to.driver_stopped(tick_driver_error::driver_stopped); });
+        return {};
+    }
+    void stop() noexcept override {
+        if (stops_.joinable())
+            stops_.join();
+    }
+    std::atomic<int> starts{0};
+
+private:
+    std::thread stops_;
+};
+
+// TS-8: told and started again; who is told reads nothing that is being made (ThreadSanitizer).
+TEST(system_driver, TS_8_a_driver_may_stop_while_its_system_is_built) {
+    for (int round = 0; round < 20; ++round) {
+        hasty_driver driver;
+        lines log;
+        actor_system system("test", {.tools = {.driver = &driver, .log = &log}});
+        EXPECT_TRUE(until([&] { return driver.starts.load() == 2; }));
+        EXPECT_TRUE(log.has("the tick driver hasty stopped, driver_stopped"));
+    }
+}
+
 // TS-7: the hosted one, too.
 TEST(system_driver, TS_7_the_steady_driver_is_started_again) {
     runtime::steady_driver driver({.lateness_max = {}});

@@ -15,6 +15,7 @@
 #include <functional>
 #include <future>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -189,27 +190,78 @@ TEST(system_scheduler, SH_3_a_hook_comes_after_delays_and_timers_of_actors) {
     EXPECT_TRUE(log.has("info: on-close tasks: 2 done, 0 failed, 0 not begun, in "));
 }
 
-// SH-5: for so long; who it was over for is named.
-TEST(system_scheduler, SH_5_hooks_have_so_much_time) {
+/// A task that ends when it is told to. Shared: it may be left behind.
+struct stuck_task {
+    std::promise<void> go_on;
+    std::promise<void> has_ended;
+    [[nodiscard]] static auto make(const std::shared_ptr<stuck_task>& self) {
+        return [self] {
+            self->go_on.get_future().wait();
+            self->has_ended.set_value();
+        };
+    }
+};
+
+// SH-5: for so long; one that does not return is left behind and named, and the system ends.
+TEST(system_scheduler, SH_5_a_hook_that_does_not_return_is_left_behind) {
     history seen;
     leveled_lines log;
+    const auto stuck = std::make_shared<stuck_task>();
     {
-        actor_system system("slow", {.scheduler = {.shutdown_timeout = duration::from_ms(20)},
+        actor_system system("slow", {.scheduler = {.shutdown_timeout = duration::from_ms(50)},
                                      .tools = {.log = &log}});
-        ASSERT_TRUE(system
-                        .register_on_close(
-                            [&] {
-                                std::this_thread::sleep_for(50ms);
-                                seen.add("slow");
-                            },
-                            "slow", close_priority::runtime)
-                        .has_value());
+        ASSERT_TRUE(
+            system.register_on_close([&] { seen.add("first"); }, "first", close_priority::runtime)
+                .has_value());
+        ASSERT_TRUE(
+            system.register_on_close(stuck_task::make(stuck), "stuck", close_priority::runtime)
+                .has_value());
         ASSERT_TRUE(system.register_on_close([&] { seen.add("never"); }, "never").has_value());
+        ASSERT_TRUE(system.terminate_and_wait(60s));  // though nobody told it to go on
+        EXPECT_EQ(system.scheduler().metrics().on_close_run, 1u);
+    }
+    stuck->go_on.set_value();  // its system is gone
+    EXPECT_EQ(stuck->has_ended.get_future().wait_for(60s), std::future_status::ready);
+    EXPECT_EQ(seen.all(), std::vector<std::string>{"first"});
+    EXPECT_TRUE(log.has("warning: on-close tasks: 1 done, 0 failed, 1 not begun, in "));
+    EXPECT_TRUE(log.has("time was over for 'stuck': it still runs, and is left behind"));
+}
+
+// SH-5: one without a name is named by its number.
+TEST(system_scheduler, SH_5_a_hook_without_a_name_is_told_as_well) {
+    leveled_lines log;
+    const auto stuck = std::make_shared<stuck_task>();
+    {
+        actor_system system("slow", {.scheduler = {.shutdown_timeout = duration::from_ms(50)},
+                                     .tools = {.log = &log}});
+        ASSERT_TRUE(system.register_on_close([] {}).has_value());
+        ASSERT_TRUE(system.register_on_close(stuck_task::make(stuck)).has_value());
         ASSERT_TRUE(system.terminate_and_wait(60s));
     }
-    EXPECT_EQ(seen.all(), std::vector<std::string>{"slow"});
-    EXPECT_TRUE(log.has("warning: on-close tasks: 1 done, 0 failed, 1 not begun, in "));
-    EXPECT_TRUE(log.has("time was over for 'slow'"));
+    stuck->go_on.set_value();
+    EXPECT_EQ(stuck->has_ended.get_future().wait_for(60s), std::future_status::ready);
+    EXPECT_TRUE(log.has("warning: on-close tasks: 1 done, 0 failed, 0 not begun, in "));
+    EXPECT_TRUE(log.has("time was over for number 2, which has no name: it still runs"));
+}
+
+// SH-2: on another thread, too, what a hook throws is told.
+TEST(system_scheduler, SH_2_a_hook_that_throws_is_counted) {
+    leveled_lines log;
+    std::thread::id first;
+    std::thread::id second;
+    {
+        actor_system system("throws", {.tools = {.log = &log}});
+        const auto throws = [&] {
+            first = std::this_thread::get_id();
+            throw std::runtime_error("no disk");
+        };
+        ASSERT_TRUE(system.register_on_close(throws, "throws").has_value());
+        ASSERT_TRUE(system.register_on_close([&] { second = std::this_thread::get_id(); }));
+        ASSERT_TRUE(system.terminate_and_wait(60s));
+    }
+    EXPECT_TRUE(log.has("warning: on-close tasks: 1 done, 1 failed, 0 not begun, in "));
+    EXPECT_NE(first, std::thread::id());
+    EXPECT_EQ(first, second);  // one thread for all of them
 }
 
 class hears_timers : public actor<timer_warning> {

@@ -2,8 +2,8 @@
 //
 // Goal: what is said of the driver of a hosted system, in a whole system: its metrics once a second
 // to who wants them (TS-7), no wake-ups while nothing is due (SC-36), drift and lateness told after
-// a stall and not after an idle hour (SC-30, SC-33, SC-38), and an end that begins on the driver's
-// own thread (SC-35).
+// a stall and not after an idle hour (SC-30, SC-33, SC-38), no user code on the driver's own thread
+// (SC-10), and an end that begins there nevertheless (SC-35).
 // Method: the real clock where threads sleep; a clock that stands still until the test moves it
 // where the figures must be exact.
 #include <tactus/runtime/actor_system.hpp>
@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <latch>
 #include <mutex>
 #include <semaphore>
@@ -20,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include <tactus/runtime/calling_thread.hpp>
 #include <tactus/runtime/steady_driver.hpp>
 #include <tactus/scheduler/scheduler.hpp>
 
@@ -131,7 +133,7 @@ TEST(system_time, TS_7_who_subscribes_is_told_of_the_driver_once_a_second) {
     std::this_thread::sleep_for(1'500ms);
     EXPECT_EQ(driver.metrics().wakeups, before);
     {
-        auto told = system.scheduler().subscribe(diagnostic_kind::driver_status);
+        auto told = system.scheduler().subscribe(diagnostic_kind::driver_metrics);
         ASSERT_TRUE(told.has_value());
         const auto next = [&] {
             std::optional<diagnostic> found;
@@ -142,8 +144,10 @@ TEST(system_time, TS_7_who_subscribes_is_told_of_the_driver_once_a_second) {
         const auto begun = std::chrono::steady_clock::now();
         const auto second = next();
         ASSERT_TRUE(second);
-        EXPECT_EQ(second->kind, diagnostic_kind::driver_status);
-        EXPECT_GE(second->detail, 0);
+        EXPECT_EQ(second->kind, diagnostic_kind::driver_metrics);
+        EXPECT_EQ(second->driver_jitter(), driver.jitter());
+        EXPECT_GT(second->driver_wakeups(), before);
+        EXPECT_GT(second->driver_lateness(), duration::zero());  // it woke, to tell the first
         // It was polled late, or it came a second after the one before.
         EXPECT_GE(std::chrono::steady_clock::now() - begun, 500ms);
         EXPECT_GT(driver.metrics().wakeups, before);
@@ -212,16 +216,86 @@ TEST(system_time, SC_38_an_idle_hour_and_then_a_timer_warns_of_nothing) {
     EXPECT_EQ(s.told.count(), 0u);
 }
 
-// SC-35, TC-S52: a function that the driver's own thread runs ends the system. Waiting there would
-// be for itself, and says so.
+std::string thread_name() {
+    char name[16] = {};
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    return name;
+}
+
+/// Says on which thread it is.
+class says_where : public actor<block> {
+public:
+    explicit says_where(std::promise<std::string>* to) : to_(to) {}
+    void on(block) { to_->set_value(thread_name()); }
+
+private:
+    std::promise<std::string>* to_;
+};
+
+// SC-10: never on the thread that counts ticks. What a timer makes ready where the sender runs the
+// receiver is handed over to the first dispatcher when the driver fires it.
+TEST(system_time, SC_10_the_driver_runs_no_functions_and_no_handlers) {
+    std::latch in(1);
+    std::counting_semaphore<> go(0);
+    std::promise<std::string> function;
+    std::promise<std::string> handler;
+    actor_system system("here", {.dispatcher = {.workers = 1, .max_workers = 1}});
+    const auto here = system.dispatchers().add(
+        {.id = "here", .config = {.executor = executor_kind::calling_thread}});
+    ASSERT_TRUE(here);
+    const auto receiver =
+        system.try_spawn<says_where>("receiver", {.dispatcher = here->number()}, &handler);
+    ASSERT_TRUE(receiver);
+    system.spawn<blocker>("busy", &in, &go).tell(block{});
+    in.wait();
+    // The only worker is busy: the driver fires them.
+    ASSERT_TRUE(system.scheduler().schedule_once_fn(
+        duration::from_ms(2), [&](const execution_batch&) { function.set_value(thread_name()); },
+        static_cast<std::uint16_t>(here->number())));
+    ASSERT_TRUE(system.timers().schedule_once(duration::from_ms(3), *receiver, block{}));
+    ASSERT_TRUE(until([&] { return system.scheduler().active_count() == 0; }));
+    ASSERT_TRUE(until([&] { return system.info().measured.acts >= 1; }));
+    go.release();
+    auto first = function.get_future();
+    auto second = handler.get_future();
+    ASSERT_EQ(first.wait_for(60s), std::future_status::ready);
+    ASSERT_EQ(second.wait_for(60s), std::future_status::ready);
+    EXPECT_NE(first.get(), "tactus-time");
+    EXPECT_NE(second.get(), "tactus-time");
+}
+
+// SC-10, EX-2: what was handed over and waits for a busy worker does not hold up the end.
+TEST(system_time, SC_10_what_was_handed_over_does_not_hold_up_the_end) {
+    std::latch in(1);
+    std::counting_semaphore<> go(0);
+    actor_system system("here", {.dispatcher = {.workers = 1, .max_workers = 1}});
+    const auto here = system.dispatchers().add(
+        {.id = "here", .config = {.executor = executor_kind::calling_thread}});
+    ASSERT_TRUE(here);
+    system.spawn<blocker>("busy", &in, &go).tell(block{});
+    in.wait();
+    ASSERT_TRUE(system.scheduler().schedule_once_fn(
+        duration::from_ms(2), [](const execution_batch&) {},
+        static_cast<std::uint16_t>(here->number())));
+    ASSERT_TRUE(until([&] { return system.scheduler().active_count() == 0; }));
+    system.terminate();
+    go.release();
+    EXPECT_TRUE(system.wait(60s));
+}
+
+// SC-35, TC-S52: an executor of the program's own may run a function on the driver's thread, and
+// that ends the system. Waiting there would be for itself, and says so.
 TEST(system_time, SC_35_the_driver_does_not_wait_for_itself) {
     for (int round = 0; round < 5; ++round) {
-        actor_system system("ends", {.dispatcher = {.workers = 1, .max_workers = 1}});
-        const auto here = system.dispatchers().add(
-            {.id = "here", .config = {.executor = executor_kind::calling_thread}});
-        ASSERT_TRUE(here);
+        runtime::calling_thread own;
         std::latch in(1);
         std::counting_semaphore<> go(0);
+        actor_system system("ends", {.dispatcher = {.workers = 1, .max_workers = 1}});
+        const auto here =
+            system.dispatchers().add({.id = "here",
+                                      .config = {.executor = executor_kind::foreign, .workers = 1},
+                                      .foreign = &own});
+        ASSERT_TRUE(here);
         system.spawn<blocker>("busy", &in, &go).tell(block{});
         in.wait();
         // The only worker is busy: the driver's thread runs it.
@@ -231,9 +305,7 @@ TEST(system_time, SC_35_the_driver_does_not_wait_for_itself) {
         const auto job = system.scheduler().schedule_once_fn(
             duration::from_ms(2),
             [&](const execution_batch&) {
-                char name[16] = {};
-                pthread_getname_np(pthread_self(), name, sizeof name);
-                on = name;
+                on = thread_name();
                 waited = system.terminate_and_wait(60s);
                 ran.release();
             },

@@ -243,6 +243,8 @@ profile = "small"
 catch_up = "20ms"
 chunk_ticks = 100
 shutdown_timeout = "3s"
+fixed_rate_catch_up = "each"
+fixed_delay_after = "sent"
 )");
     ASSERT_TRUE(o) << o.error().message();
     EXPECT_EQ(o->scheduler.resolution, duration::from_ms(2));
@@ -251,6 +253,8 @@ shutdown_timeout = "3s"
     EXPECT_EQ(o->scheduler.catch_up, duration::from_ms(20));
     EXPECT_EQ(o->scheduler.chunk_ticks, 100U);
     EXPECT_EQ(o->scheduler.shutdown_timeout, duration::from_s(3));
+    EXPECT_EQ(o->timer_policy.fixed_rate.catch_up, catch_up_rule::each);
+    EXPECT_EQ(o->timer_policy.fixed_delay.after, delay_after::sent);
     const actor_system system("test", *o);
     EXPECT_EQ(system.info().driver.resolution, duration::from_ms(2));
 }
@@ -268,6 +272,26 @@ TEST(system_settings, SC_26_the_preset_is_the_schedulers_too) {
     ASSERT_TRUE(other) << other.error().message();
     EXPECT_EQ(other->scheduler.resolution, duration::from_ms(5));
     EXPECT_EQ(other->scheduler.zero_delay, zero_delay_rule::next_tick);
+}
+
+// SC-26: what the preset says of timers can be had alone, and left out.
+TEST(system_settings, SC_26_each_rule_of_timers_can_be_had_alone) {
+    const auto plain = options_from("");
+    EXPECT_TRUE(plain->timer_policy == timer_policy{});
+    const auto each = options_from("[scheduler]\nfixed_rate_catch_up = \"each\"");
+    ASSERT_TRUE(each) << each.error().message();
+    EXPECT_EQ(each->timer_policy.fixed_rate.catch_up, catch_up_rule::each);
+    EXPECT_EQ(each->timer_policy.fixed_delay.after, delay_after::handled);
+    const auto sent = options_from("[scheduler]\nfixed_delay_after = \"sent\"");
+    ASSERT_TRUE(sent) << sent.error().message();
+    EXPECT_EQ(sent->timer_policy.fixed_rate.catch_up, catch_up_rule::fold);
+    EXPECT_EQ(sent->timer_policy.fixed_delay.after, delay_after::sent);
+    const auto pekko =
+        options_from("preset = \"pekko\"\n[scheduler]\nfixed_rate_catch_up = \"fold\"");
+    ASSERT_TRUE(pekko) << pekko.error().message();
+    EXPECT_EQ(pekko->timer_policy.fixed_rate.catch_up, catch_up_rule::fold);
+    EXPECT_EQ(pekko->timer_policy.fixed_delay.after, delay_after::sent);
+    EXPECT_EQ(pekko->scheduler.zero_delay, zero_delay_rule::next_tick);
 }
 
 // SC-37, DR-6: line, field, value and limit.
@@ -292,6 +316,8 @@ TEST(system_settings, SC_37_what_is_wrong_with_the_scheduler_is_refused) {
          "a.toml:2: scheduler.profile: unknown value 'smal', did you mean 'small'?"},
         {"[scheduler]\nzero_delay = 1",
          "a.toml:2: scheduler.zero_delay: expected one of the names"},
+        {"[scheduler]\nfixed_delay_after = \"send\"",
+         "a.toml:2: scheduler.fixed_delay_after: unknown value 'send', did you mean 'sent'?"},
         {"[scheduler]\nresolutoin = \"1ms\"",
          "a.toml:2: scheduler.resolutoin: unknown key, did you mean 'resolution'?"},
     };

@@ -394,3 +394,48 @@ TEST(steady_driver, TS_7_tells_its_metrics_every_second_while_somebody_listens) 
     EXPECT_EQ(told.count.load(), count);
     EXPECT_EQ(driver.metrics().wakeups, wakeups);
 }
+
+/// The machine's clock, and what the test adds to it.
+class pushed_clock final : public tactus::clock {
+public:
+    instant now() const noexcept override { return real_.now() + duration::from_s(pushed.load()); }
+    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
+    std::atomic<std::int64_t> pushed{0};
+
+private:
+    runtime::steady_clock real_;
+};
+
+struct recent_lateness final : driver_listener {
+    bool measured(const tick_driver_metrics& what) noexcept override {
+        const bool is_long = what.lateness_recent >= duration::from_s(3'000);
+        (is_long ? longs : shorts).fetch_add(1);
+        last_max_ns.store(what.lateness_max.ns());
+        return true;
+    }
+    std::atomic<unsigned> longs{0};
+    std::atomic<unsigned> shorts{0};
+    std::atomic<std::int64_t> last_max_ns{0};
+};
+
+// TS-7: one wake-up that was late is told once, not every second from then on.
+TEST(steady_driver, TS_7_tells_how_late_it_woke_since_it_told_last) {
+    pushed_clock time;
+    one_deadline host;
+    host.of = &time;
+    recent_lateness told;
+    steady_driver driver;
+    ASSERT_TRUE(driver.start(host));
+    ASSERT_TRUE(settled(driver));
+    driver.listen(&told);
+    ASSERT_TRUE(until([&] { return told.shorts.load() >= 1; }));
+    EXPECT_EQ(told.longs.load(), 0U);
+    // Within its sleep of a second the time becomes an hour later.
+    time.pushed.store(3'600);
+    ASSERT_TRUE(until([&] { return told.longs.load() >= 1; }));
+    const unsigned before = told.shorts.load();
+    ASSERT_TRUE(until([&] { return told.shorts.load() > before; }));
+    EXPECT_EQ(told.longs.load(), 1U);
+    EXPECT_GE(told.last_max_ns.load(), duration::from_s(3'000).ns());
+    driver.stop();
+}

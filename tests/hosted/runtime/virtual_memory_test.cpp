@@ -4,9 +4,12 @@
 #include <tactus/runtime/virtual_memory.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 using tactus::runtime::virtual_memory;
 
@@ -48,4 +51,19 @@ TEST(virtual_memory, an_impossible_reservation_has_no_room_at_all) {
 TEST(virtual_memory, large_regions_begin_at_a_huge_page) {
     const virtual_memory region(64u << 20);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region.data()) % (2u << 20), 0u);
+}
+
+// BP-1: all of it is there from the start, and stays.
+TEST(virtual_memory, BP_1_pages_taken_at_once_stay) {
+    virtual_memory region(8u << 20, virtual_memory::pages::at_once);
+    ASSERT_GE(region.size_max(), 8u << 20);
+    EXPECT_EQ(region.size(), region.size_max());
+    std::vector<unsigned char> resident(region.size() / 4096);
+    ASSERT_EQ(mincore(region.data(), region.size(), resident.data()), 0);
+    EXPECT_TRUE(std::ranges::all_of(resident, [](unsigned char c) { return (c & 1U) != 0; }));
+    region.data()[7u << 20] = std::byte{1};
+    EXPECT_TRUE(region.resize(4096));
+    EXPECT_EQ(region.size(), region.size_max());
+    EXPECT_EQ(region.data()[7u << 20], std::byte{1});
+    EXPECT_FALSE(region.resize(region.size_max() + 1));
 }

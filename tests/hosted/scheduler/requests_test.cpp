@@ -431,6 +431,23 @@ TEST(requests, BP_1_a_bounded_profile_takes_no_memory_afterwards) {
     rig.services_memory.allowance = ~std::size_t{0};
 }
 
+// SD-2: the queue of who subscribes is as long as configured, unless it says how long.
+TEST(requests, SD_2_a_queue_has_the_configured_length) {
+    served_rig rig([](scheduler_options& o) { o.config.diagnostics_capacity = 2; });
+    const auto who = rig.spawn();
+    {
+        auto usual = rig->subscribe(diagnostic_kind::schedule);
+        auto longer = rig->subscribe(diagnostic_kind::schedule, 3);
+        ASSERT_TRUE(usual.has_value() && longer.has_value());
+        for (int i = 0; i < 3; ++i)
+            ASSERT_TRUE(rig->schedule_once(ms(1), who, number{1}).has_value());
+        EXPECT_EQ(usual->dropped(), 1u);
+        EXPECT_EQ(longer->dropped(), 0u);
+    }
+    rig.pass(2);
+    journal().clear();
+}
+
 // SC-32: where ticks are counted, those that were taken at once are the backlog, too; but only of
 // what is due then: ticks of an idle time are nobody's fault (SC-38).
 TEST(requests, SC_32_ticks_taken_at_once_are_a_backlog) {

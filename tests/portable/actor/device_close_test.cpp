@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include <tactus/dispatch/text_buffer.hpp>
 #include <tactus/time/manual_clock.hpp>
 
 #include "portable_test.hpp"
@@ -182,6 +183,44 @@ TEST(device_close, SC_3_the_settings_of_the_config_are_those_of_the_scheduler) {
     system->run();
     EXPECT_EQ(driver.start_count, 1u);
     EXPECT_TRUE(system->has_ended());
+}
+
+/// The last line, and how bad it is.
+struct last_line final : log_sink {
+    void write(const log_record& r) noexcept override {
+        level = r.level;
+        text.clear();
+        text.add(r.text);
+    }
+    log_level level = log_level::off;
+    text_buffer<200> text;
+};
+
+// SH-5: a device tells what became of the tasks, too.
+TEST(device_close, SH_5_a_device_tells_what_became_of_the_tasks) {
+    alignas(16) static std::byte bytes[2'048];
+    arena memory(bytes);
+    full_scheduler_services services(
+        {.memory = &memory, .tasks_max = 2, .probes_max = 1, .policies_max = 1});
+    manual_clock time;
+    last_line log;
+    device_config c = config;
+    c.timer_services = &services;
+    c.shutdown_timeout = duration::from_ms(10);
+    auto system = device_system::create("test", {.time = &time, .memory = room, .log = &log}, c);
+    ASSERT_TRUE(system.has_value());
+    scheduler& timers = *system->world().timers();
+    ASSERT_TRUE(timers
+                    .register_on_close([&time] { (void)time.advance(duration::from_ms(20)); },
+                                       close_priority::runtime)
+                    .has_value());
+    ASSERT_TRUE(timers.register_on_close([] {}, close_priority::user, "never").has_value());
+    system->terminate();
+    system->run();
+    EXPECT_EQ(log.level, log_level::warning);
+    EXPECT_EQ(log.text.view(),
+              std::string_view("on-close tasks: 1 done, 0 failed, 1 not begun, in 20000 us, time "
+                               "was over for number 1, which has no name"));
 }
 
 // SH-2, SH-3: with services a device has on-close tasks, too.

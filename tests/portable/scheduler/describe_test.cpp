@@ -59,6 +59,7 @@ constexpr std::string_view diagnostic_texts[] = {
     "tick 9: timers are 2 ticks late",
     "tick 9: the state is rejecting",
     "tick 9: task 2 of the close has run",
+    "tick 9: the driver woke at most 2 ns late, 8 ns under no load, and 5 times so far",
 };
 
 TEST(scheduler_describe, each_error_has_its_sentence) {

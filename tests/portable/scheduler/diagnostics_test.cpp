@@ -75,11 +75,11 @@ TEST(diagnostics, each_kind_can_be_subscribed_alone) {
         EXPECT_EQ(got->job, i);
         EXPECT_FALSE(s.poll().has_value());
     }
-    auto all = *r.hub.subscribe(diagnostic_kinds::all(), 8);
+    auto all = *r.hub.subscribe(diagnostic_kinds::all(), diagnostic_kind_count);
     for (std::size_t k = 0; k < diagnostic_kind_count; ++k)
         r.publish(static_cast<diagnostic_kind>(k), k);
-    std::array<diagnostic, 8> got;
-    EXPECT_EQ(all.drain(got), 8u);
+    std::array<diagnostic, diagnostic_kind_count> got;
+    EXPECT_EQ(all.drain(got), diagnostic_kind_count);
 }
 
 // SD-2: at least two subscribers see every event, each in its own time.

@@ -4,7 +4,9 @@
 #include <tactus/scheduler/on_close_tasks.hpp>
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include <tactus/base/det_rng.hpp>
 #include <tactus/dispatch/arena.hpp>
@@ -79,6 +81,8 @@ TEST(on_close_tasks, run_by_priority_then_in_the_order_of_registration) {
     EXPECT_EQ(report.failed, 0u);
     EXPECT_EQ(report.not_begun, 0u);
     EXPECT_EQ(std::string_view(report.unfinished), std::string_view(""));
+    EXPECT_EQ(report.unfinished_number, 0u);
+    EXPECT_TRUE(report.is_clean());
     EXPECT_EQ(r.heard.ran, 6u);
     EXPECT_EQ(r.heard.last_run.number, 4u);
     EXPECT_EQ(r.tasks.count(), 0u);
@@ -269,7 +273,82 @@ TEST(on_close_tasks, progress_names_the_one_that_runs) {
     EXPECT_EQ(seen.succeeded, 1u);
     EXPECT_EQ(seen.not_begun, 1u);
     EXPECT_EQ(std::string_view(seen.unfinished), std::string_view("stuck"));
+    EXPECT_EQ(seen.unfinished_number, 2u);
+    EXPECT_EQ(seen.still_running, 1u);
     EXPECT_EQ(std::string_view(r.tasks.progress().unfinished), std::string_view(""));
+}
+
+/// Runs tasks here, but keeps the one with this number, as if it did not come back.
+struct keeper final : close_runner {
+    explicit keeper(unsigned n) : kept_number(n) {}
+    outcome run(close_call&& what) noexcept override {
+        close_call mine(std::move(what));
+        EXPECT_TRUE(what.empty());  // NOLINT(bugprone-use-after-move): nothing is left of it
+        if (++ran != kept_number)
+            return {.is_over = true, .error = mine()};
+        kept.emplace(std::move(mine));
+        return {};
+    }
+    unsigned kept_number;
+    unsigned ran = 0;
+    std::optional<close_call> kept;
+};
+
+// SH-5: what does not come back is left behind and named; none begins after it.
+TEST(on_close_tasks, SH_5_one_that_does_not_come_back_is_left_behind) {
+    keeper runner(3);
+    char late = '-';
+    {
+        rig r;
+        EXPECT_TRUE(r.tasks.add(r.letter('a'), critical, "a").has_value());
+        EXPECT_TRUE(r.tasks.add([] { return failure("no"); }, critical, "b").has_value());
+        EXPECT_TRUE(r.tasks.add([&late] { late = 's'; }, runtime, "stuck").has_value());
+        EXPECT_TRUE(r.tasks.add(r.letter('d'), user, "d").has_value());
+        const close_report report = r.tasks.run(r.time, 5_s, &r.heard, &r.heard, &runner);
+        EXPECT_EQ(report.succeeded, 1u);
+        EXPECT_EQ(report.failed, 1u);
+        EXPECT_EQ(report.still_running, 1u);
+        EXPECT_EQ(report.not_begun, 1u);
+        EXPECT_EQ(std::string_view(report.unfinished), std::string_view("stuck"));
+        EXPECT_EQ(report.unfinished_number, 3u);
+        EXPECT_FALSE(report.is_clean());
+        EXPECT_EQ(r.tasks.progress().still_running, 1u);
+        EXPECT_EQ(r.heard.ran, 2u);
+        EXPECT_EQ(r.heard.failures, 1u);
+        EXPECT_EQ(r.order(), std::string_view("a"));
+        EXPECT_TRUE(r.run().empty());
+    }
+    // The tasks are gone: it holds what it needs.
+    ASSERT_TRUE(runner.kept.has_value());
+    EXPECT_EQ((*runner.kept)(), nullptr);
+    EXPECT_EQ(late, 's');
+}
+
+// SH-5: also one that has no name, and the text says which.
+TEST(on_close_tasks, SH_5_one_without_a_name_has_a_number) {
+    char text[200];
+    keeper runner(2);
+    rig r;
+    EXPECT_TRUE(r.tasks.add(r.letter('a'), user).has_value());
+    EXPECT_TRUE(r.tasks.add(r.letter('b'), user).has_value());
+    const close_report left = r.tasks.run(r.time, 5_s, nullptr, nullptr, &runner);
+    EXPECT_EQ(left.unfinished_number, 2u);
+    EXPECT_EQ(describe(left, text),
+              std::string_view("on-close tasks: 1 done, 0 failed, 0 not begun, in 0 us, time was "
+                               "over for number 2, which has no name: it still runs, and is left "
+                               "behind"));
+    rig late;
+    EXPECT_TRUE(late.tasks.add([&] { late.time.at = late.time.at + 2_s; }, user).has_value());
+    EXPECT_TRUE(late.tasks.add(late.letter('b'), user, "b").has_value());
+    const close_report over = late.run(1_s);
+    EXPECT_EQ(over.unfinished_number, 1u);
+    EXPECT_EQ(over.still_running, 0u);
+    EXPECT_FALSE(over.is_clean());
+    EXPECT_EQ(describe(over, text),
+              std::string_view("on-close tasks: 1 done, 0 failed, 1 not begun, in 2000000 us, time "
+                               "was over for number 1, which has no name"));
+    EXPECT_EQ(describe(close_report{.succeeded = 2, .elapsed = 3_us}, text),
+              std::string_view("on-close tasks: 2 done, 0 failed, 0 not begun, in 3 us"));
 }
 
 struct counted {

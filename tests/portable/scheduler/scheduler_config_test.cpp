@@ -159,6 +159,9 @@ TEST(scheduler_config, numbers_that_cannot_be_zero_are_refused) {
     c.diagnostics_capacity = 0;
     EXPECT_TRUE(
         refused_with(c, {errc::invalid_diagnostics_capacity, "diagnostics_capacity", 0, 1}));
+    c.diagnostics_capacity = (1U << 20U) + 1;
+    EXPECT_TRUE(refused_with(
+        c, {errc::capacity_out_of_range, "diagnostics_capacity", (1U << 20U) + 1, 1U << 20U}));
     c = bounded();
     c.shutdown_timeout = 0_ns;
     EXPECT_TRUE(refused_with(c, {errc::invalid_shutdown_timeout, "shutdown_timeout", 0, 1}));

@@ -51,6 +51,11 @@ systick_clock::~systick_clock() {
     port::systick::stop();
 }
 
+std::uint64_t systick_clock::ticks() const noexcept {
+    ticks_.fold(port::systick::read().ticks);
+    return ticks_.value();
+}
+
 instant systick_clock::now() const noexcept {
     const port::systick::reading at = port::systick::read();
     ticks_.fold(at.ticks);

@@ -24,22 +24,21 @@ std::expected<void, tick_driver_error> systick_driver::start(tick_host& to) noex
     if (!port::systick::attach({count, to.ticks()}))
         return std::unexpected(tick_driver_error::handle_unavailable);
     started_ = true;
-    first_ = port::systick::count();
+    first_ = time_.ticks();
     return {};
 }
 
 void systick_driver::stop() noexcept {
     if (started_) {
         port::systick::detach();
-        counted_ = port::systick::count() - first_;
+        counted_ = time_.ticks() - first_;
     }
     started_ = false;
 }
 
 tick_driver_metrics systick_driver::metrics() const noexcept {
     tick_driver_metrics m;
-    m.wakeups =
-        started_ ? static_cast<port::event_count::word>(port::systick::count() - first_) : counted_;
+    m.wakeups = started_ ? time_.ticks() - first_ : counted_;
     return m;
 }
 

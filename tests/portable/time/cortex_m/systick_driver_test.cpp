@@ -66,6 +66,25 @@ TEST(systick_driver, TS_8_counts_ticks_while_it_is_started) {
     EXPECT_EQ(host.stops, 0u);
 }
 
+// TS-5: the handler's count wraps, what is told of it does not.
+TEST(systick_driver, TS_5_goes_on_where_the_count_wraps) {
+    const systick_clock clock(
+        {.core_clock_hz = hz, .first_count = ~port::event_count::word{0} - 1});
+    const std::uint64_t begun = clock.ticks();
+    systick_driver driver(clock);
+    tick_source source;
+    counting_host host(clock);
+    host.source = &source;
+    EXPECT_TRUE(driver.start(host).has_value());
+    wait(clock, duration::from_ms(5));
+    EXPECT_GE(clock.ticks(), begun + 4);
+    EXPECT_GE(clock.ticks(), std::uint64_t{1} << 32U);
+    EXPECT_GE(driver.metrics().wakeups, 4u);
+    EXPECT_LE(driver.metrics().wakeups, 7u);
+    driver.stop();
+    EXPECT_GE(driver.metrics().wakeups, 4u);
+}
+
 // TS-8
 TEST(systick_driver, TS_8_says_why_it_does_not_start) {
     const systick_clock clock({.core_clock_hz = hz});

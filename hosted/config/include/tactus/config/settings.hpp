@@ -115,9 +115,13 @@ struct scheduler_setting {
     std::optional<duration> catch_up = {};
     std::optional<std::uint32_t> chunk_ticks = {};
     std::optional<duration> shutdown_timeout = {};
+    std::optional<catch_up_rule> fixed_rate_catch_up = {};
+    std::optional<delay_after> fixed_delay_after = {};
 
     /// All of it, over the defaults of the preset.
     [[nodiscard]] scheduler_config over(system_preset preset) const noexcept;
+    /// The same of options of timers.
+    [[nodiscard]] timer_policy policy_over(system_preset preset) const noexcept;
 };
 
 /// What a file says, in the order in which it says it.
@@ -140,6 +144,9 @@ struct settings {
     /// The same for timers (SC-26).
     [[nodiscard]] scheduler_config timers() const noexcept {
         return scheduler.over(preset.value_or(system_preset::tactus));
+    }
+    [[nodiscard]] tactus::timer_policy timer_policy() const noexcept {
+        return scheduler.policy_over(preset.value_or(system_preset::tactus));
     }
 };
 

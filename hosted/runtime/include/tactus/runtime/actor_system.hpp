@@ -301,8 +301,9 @@ public:
     [[nodiscard]] typed_scheduler timers() noexcept { return typed_scheduler(world_->timers()); }
     /// SH-2, SH-3: runs once when the scheduler closes: all actors have ended, and all timers;
     /// threads are still there. By priority, then in the order of registration, on one thread, for
-    /// at most scheduler_config::shutdown_timeout all together. `name`, a constant, is for who
-    /// reads the log. See docs/shutdown.md.
+    /// at most scheduler_config::shutdown_timeout all together: one that still runs then is left
+    /// behind, so it has to own what it uses. `name`, a constant, is for who reads the log. See
+    /// docs/shutdown.md.
     template <class Task>
     [[nodiscard]] std::expected<on_close_tasks::handle, scheduler_error> register_on_close(
         Task&& what, const char* name = "",

@@ -9,9 +9,13 @@
 //
 // Do not send to such actors while holding a lock their handlers need.
 //
+// One kind of thread runs nothing: a driver's, which fires timers (SC-10). Of a system that was
+// given, the first dispatcher runs what it made ready.
+//
 // Thread safety: any thread.
 #pragma once
 
+#include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/executor.hpp>
 #include <tactus/port/port.hpp>
 
@@ -19,15 +23,22 @@ namespace tactus::inline v0::runtime {
 
 class calling_thread final : public executor {
 public:
-    /// Runs it now, or after what this thread runs. Unlike others, inside this call.
+    /// Of the application: it runs on drivers' threads, too.
+    calling_thread() noexcept = default;
+    /// Requires: the first dispatcher of the system has other threads. It outlives this.
+    explicit calling_thread(actor_scheduler& of) noexcept : of_(&of) {}
+
+    /// Runs it now, or after what this thread runs. Unlike others, inside this call. False: it is a
+    /// driver's, and the system takes no tasks any more.
     [[nodiscard]] bool submit(worker_task& t, const submit_hints&) noexcept override;
-    void notify_rejected(worker_task&, unsigned) noexcept override {}  // it rejects nothing
+    void notify_rejected(worker_task&, unsigned) noexcept override {}
     /// Tasks that failed.
     [[nodiscard]] std::uint32_t failed_count() const noexcept {
         return failed_.load(std::memory_order_relaxed);
     }
 
 private:
+    actor_scheduler* const of_ = nullptr;
     port::atomic<std::uint32_t> failed_{0};
 };
 

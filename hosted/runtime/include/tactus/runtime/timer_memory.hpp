@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory for the timers of one scheduler that grows with them: the unbounded profile of a hosted
-// system.
+// Memory for the timers of one scheduler on a host.
 //
-// Reserves addresses for `timers_max` timers and takes pages as they are needed. Outlives the
-// scheduler.
+// Of the unbounded profile it grows with them: it reserves addresses for `timers_max` timers and
+// takes pages as they are needed. Of a bounded one it is all there from the start (BP-1). Outlives
+// the scheduler.
 //
 // Thread safety: none; as who holds the scheduler's lock.
 #pragma once
@@ -27,6 +27,13 @@ public:
           overflow_(timer_wheel::overflow_bytes(timers_max)),
           jobs_(job_store::bytes(scheduler::cells_for(timers_max))),
           timers_max_(timers_max) {}
+    /// For a bounded profile. Requires: its timers are limited.
+    explicit timer_memory(const scheduler_capacity& profile) noexcept
+        : nodes_(timer_wheel::node_bytes(profile.timers), virtual_memory::pages::at_once),
+          overflow_(timer_wheel::overflow_bytes(profile.overflow), virtual_memory::pages::at_once),
+          jobs_(job_store::bytes(scheduler::cells_for(profile.timers)),
+                virtual_memory::pages::at_once),
+          timers_max_(profile.timers) {}
 
     /// The options of a wheel with this memory filled in. A capacity that is already set stays.
     [[nodiscard]] timer_wheel_options options(timer_wheel_options o = {}) noexcept {

@@ -70,7 +70,8 @@ public:
     timer_mode mode = timer_mode::single;
     duration interval;
     instant due;
-    bool each = false;  // SC-20: missed runs are not folded
+    bool each = false;        // SC-20: missed runs are not folded
+    bool after_sent = false;  // SC-26: the next wait begins when its message was sent
 
 protected:
     actor_timer() = default;

@@ -5,7 +5,7 @@
 // Of a program in a deterministic world two runs give the same records, and the same bytes when
 // written (layout in log_replay.hpp): ticks and numbers of jobs, no addresses, no times of day.
 // Recorded are schedule, fire and cancel, and on_close for the order of closing; what depends on
-// how fast the machine is (drift, driver_status) is not.
+// how fast the machine is (drift, driver_status, driver_metrics) is not.
 //
 // A log keeps the beginning: once full it takes nothing more and counts what is lost, because a
 // replay needs the start of a run, and the first difference of two runs is what one looks for.

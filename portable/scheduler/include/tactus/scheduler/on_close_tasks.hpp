@@ -6,7 +6,8 @@
 // of registration. A task that fails is counted and told, and the rest go on. The tasks have a time
 // for all of them; those not begun when it is over are left out and can be named. One that is
 // running then cannot be stopped: it is named in the report, also to who asks while it still runs
-// (progress).
+// (progress). Where there are threads a close_runner leaves it behind, with all that it needs;
+// where there are none it is waited for.
 //
 // A task is a small callable, kept in place: nothing is allocated after construction, unless it
 // grows (the unbounded profile).
@@ -24,6 +25,7 @@
 #include <expected>
 #include <new>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -46,14 +48,23 @@ inline constexpr std::size_t close_priority_count = 3;
 struct close_report {
     std::uint32_t succeeded = 0;
     std::uint32_t failed = 0;
-    std::uint32_t not_begun = 0;  // time was over
-    duration elapsed;             // since the first began
-    const char* unfinished = "";  // the one that time was over for first: it ran, or was to run
+    std::uint32_t not_begun = 0;      // time was over
+    std::uint32_t still_running = 0;  // 1: time was over, and it did not come back
+    duration elapsed;                 // since the first began
+    // The one that time was over for first: it ran, runs, or was to run.
+    const char* unfinished = "";          // its name, if it has one
+    std::uint64_t unfinished_number = 0;  // as its handle has it; 0: there was time for all
 
     [[nodiscard]] constexpr bool empty() const noexcept {
-        return succeeded == 0 && failed == 0 && not_begun == 0;
+        return succeeded == 0 && failed == 0 && not_begun == 0 && still_running == 0;
+    }
+    /// All succeeded, in time.
+    [[nodiscard]] constexpr bool is_clean() const noexcept {
+        return failed == 0 && not_begun == 0 && unfinished_number == 0;
     }
 };
+/// One line for people; returns what fits.
+std::string_view describe(const close_report& report, std::span<char> out) noexcept;
 
 /// One task that was run.
 struct close_result {
@@ -72,33 +83,92 @@ protected:
     ~close_observer() = default;
 };
 
+/// What a task does, kept in place. Holds nothing else, so that it can be left behind.
+class close_call {
+public:
+    static constexpr std::size_t size_max = 4 * sizeof(void*);
+
+    constexpr close_call() noexcept = default;
+    close_call(close_call&& o) noexcept : does_(std::exchange(o.does_, nullptr)) {
+        if (does_ != nullptr)
+            does_->move(callable_, o.callable_);
+    }
+    close_call& operator=(close_call&&) = delete;
+    ~close_call() { reset(); }
+
+    /// Requires: it is empty.
+    template <class Task>
+    void emplace(Task&& what) noexcept {
+        using callable = std::remove_cvref_t<Task>;
+        static_assert(sizeof(callable) <= size_max,
+                      "a task is small: let it hold a reference to what it needs");
+        static_assert(std::is_nothrow_constructible_v<callable, Task> &&
+                      std::is_nothrow_move_constructible_v<callable>);
+        ::new (static_cast<void*>(callable_)) callable(std::forward<Task>(what));
+        does_ = &operations_of<callable>;
+    }
+    /// Null: it succeeded; else what went wrong. Requires: it is not empty.
+    [[nodiscard]] const char* operator()() noexcept {
+        const handled result = does_->run(callable_);
+        return result.what() == handled::kind::failed ? result.why().what : nullptr;
+    }
+    void reset() noexcept {
+        if (const operations* last = std::exchange(does_, nullptr))
+            last->destroy(callable_);
+    }
+    [[nodiscard]] bool empty() const noexcept { return does_ == nullptr; }
+
+private:
+    struct operations {
+        handled (*run)(void* callable) noexcept;
+        void (*move)(void* to, void* from) noexcept;  // and destroys it there
+        void (*destroy)(void* callable) noexcept;
+    };
+    template <class Task>
+    [[nodiscard]] static Task& at(void* callable) noexcept {
+        return *std::launder(static_cast<Task*>(callable));
+    }
+    template <class Task>
+    static constexpr operations operations_of{
+        .run = [](void* callable) noexcept -> handled {
+            return call_user([&] { return at<Task>(callable)(); });
+        },
+        .move =
+            [](void* to, void* from) noexcept {
+                ::new (to) Task(std::move(at<Task>(from)));
+                at<Task>(from).~Task();
+            },
+        .destroy = [](void* callable) noexcept { at<Task>(callable).~Task(); },
+    };
+
+    const operations* does_ = nullptr;
+    alignas(std::max_align_t) std::byte callable_[size_max];
+};
+
+/// Where tasks run that may not come back (SH-5).
+class close_runner {
+public:
+    struct outcome {
+        bool is_over = false;         // false: time was over, and it runs on, left behind
+        const char* error = nullptr;  // null: it succeeded
+    };
+    /// Runs and destroys the task. Not called again after one that was left behind.
+    [[nodiscard]] virtual outcome run(close_call&& what) noexcept = 0;
+
+protected:
+    ~close_runner() = default;
+};
+
 namespace detail {
 
 /// A task in its place.
 struct close_task {
-    static constexpr std::size_t size_max = 4 * sizeof(void*);
-
-    struct operations {
-        handled (*run)(void* callable) noexcept;
-        void (*destroy)(void* callable) noexcept;
-    };
-
     close_task* next = nullptr;      // in the list it is in
     close_task* previous = nullptr;  // while it waits
-    const operations* call = nullptr;
     const char* name = "";
     std::uint64_t number = 0;  // of this registration; 0: it does not wait
     close_priority priority{};
-    alignas(std::max_align_t) std::byte callable[size_max];
-};
-
-template <class Task>
-inline constexpr close_task::operations close_operations_of{
-    .run = [](void* callable) noexcept -> handled {
-        auto& task = *std::launder(static_cast<Task*>(callable));
-        return call_user([&] { return task(); });
-    },
-    .destroy = [](void* callable) noexcept { std::launder(static_cast<Task*>(callable))->~Task(); },
+    close_call work;
 };
 
 }  // namespace detail
@@ -134,15 +204,10 @@ public:
     template <class Task>
     [[nodiscard]] std::expected<handle, scheduler_error> add(Task&& what, close_priority priority,
                                                              const char* name = "") noexcept {
-        using callable = std::remove_cvref_t<Task>;
-        static_assert(sizeof(callable) <= detail::close_task::size_max,
-                      "a task is small: let it hold a reference to what it needs");
-        static_assert(std::is_nothrow_constructible_v<callable, Task>);
         const auto place = reserve();
         if (!place)
             return std::unexpected(place.error());
-        ::new (static_cast<void*>((*place)->callable)) callable(std::forward<Task>(what));
-        (*place)->call = &detail::close_operations_of<callable>;
+        (*place)->work.emplace(std::forward<Task>(what));
         return enqueue(**place, priority, name);
     }
 
@@ -152,11 +217,12 @@ public:
     /// Nobody can register any more.
     void close() noexcept;
 
-    /// Closes, and runs what waits, on this thread. `told`, of those that fail, and `observer`
-    /// may be null. A second call, or one while the first is running, does nothing and returns an
-    /// empty report.
+    /// Closes, and runs what waits: by `runner`, else on this thread. `told`, of those that fail,
+    /// and `observer` may be null; both are called on this thread. A second call, or one while the
+    /// first is running, does nothing and returns an empty report.
     [[nodiscard]] close_report run(const clock& time, duration timeout, scheduler_listener* told,
-                                   close_observer* observer = nullptr) noexcept;
+                                   close_observer* observer = nullptr,
+                                   close_runner* runner = nullptr) noexcept;
 
     /// What came of them so far; `unfinished` is the one that runs now.
     [[nodiscard]] close_report progress() const noexcept;
@@ -183,7 +249,8 @@ private:
     void unlink(task& t) noexcept;
     void destroy(task& t) noexcept;
     [[nodiscard]] task* take_next() noexcept;
-    void run_one(task& t, scheduler_listener* told, close_observer* observer) noexcept;
+    void note_result(const task& t, const char* error, scheduler_listener* told,
+                     close_observer* observer) noexcept;
 
     // Constant after construction.
     memory_source& memory_;

@@ -125,6 +125,8 @@ public:
     /// Of one that is periodic and was due, by its owner: due again then, under a new handle.
     /// `closed`: it has ended.
     [[nodiscard]] armed rearm(timer_handle which, instant due) noexcept;
+    /// SC-26: when its owner was told of it, to the end of that tick. Now: it was not due.
+    [[nodiscard]] instant sent_at(timer_handle which) noexcept;
     /// Counts runs that its owner has folded into another.
     void count_missed(std::uint32_t runs) noexcept {
         (void)missed_.fetch_add(runs, std::memory_order_relaxed);
@@ -175,12 +177,16 @@ public:
     // ---- closing (SH-1)
 
     /// Delivers what is due, then takes nothing any more, cancels what is left in the order of
-    /// registration, and runs the on-close tasks, on this thread. A second call does nothing and
-    /// gives an empty report. Requires: nobody counts ticks any more.
-    [[nodiscard]] close_report shutdown() noexcept;
+    /// registration, and runs the on-close tasks: by `runner`, else on this thread. A second call
+    /// does nothing and gives an empty report. Requires: nobody counts ticks any more.
+    [[nodiscard]] close_report shutdown(close_runner* runner = nullptr) noexcept;
     /// Of who waits for a shutdown that another thread is in: what runs now.
     [[nodiscard]] close_report shutdown_progress() noexcept {
         return services_ != nullptr ? services_->tasks().progress() : close_report{};
+    }
+    /// The same as a line for people; returns what fits.
+    std::string_view describe_shutdown(std::span<char> out) noexcept {
+        return services_ != nullptr ? services_->describe_closing(out) : std::string_view{};
     }
     /// The same without due timers and tasks. False: it was closed before.
     bool close() noexcept;

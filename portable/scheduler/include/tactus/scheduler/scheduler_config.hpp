@@ -84,8 +84,8 @@ struct scheduler_config {
     std::optional<duration> catch_up = {};  // none: the default of the clock's kind
     std::uint32_t chunk_ticks = 1'024;
     std::uint32_t adaptive_quota_divisor = 2;
-    std::uint32_t cooldown_ticks = 5;  // 0: none
-    std::uint32_t diagnostics_capacity = 256;
+    std::uint32_t cooldown_ticks = 5;          // 0: none
+    std::uint32_t diagnostics_capacity = 256;  // events in the queue of who subscribes (SD-2)
     duration shutdown_timeout = duration::from_s(5);
 
     /// The defaults for a clock of this kind. Valid.

@@ -75,8 +75,9 @@ enum class diagnostic_kind : std::uint8_t {
     driver_status,
     state,
     on_close,
+    driver_metrics,  // once a second while somebody wants them (TS-7)
 };
-inline constexpr std::size_t diagnostic_kind_count = 8;
+inline constexpr std::size_t diagnostic_kind_count = 9;
 [[nodiscard]] const char* name_of(diagnostic_kind kind) noexcept;
 
 /// What happened to a job, or to the scheduler. Of the deterministic log too (SD-1).
@@ -89,6 +90,18 @@ struct diagnostic {
     tick deadline = 0;
     tick at = 0;              // fired at, cancelled at; when it was
     std::int64_t detail = 0;  // drift in ns, state's number, backlog in ticks, task's number
+
+    // Of driver_metrics, which are about no job; see tick_driver_metrics.
+    /// The latest that the driver woke since the last ones.
+    [[nodiscard]] constexpr duration driver_lateness() const noexcept {
+        return duration::from_ns(detail);
+    }
+    /// How late it wakes under no load.
+    [[nodiscard]] constexpr duration driver_jitter() const noexcept {
+        return duration::from_ns(static_cast<std::int64_t>(deadline));
+    }
+    /// How often it has woken since it was started.
+    [[nodiscard]] constexpr std::uint64_t driver_wakeups() const noexcept { return scheduled_at; }
 
     friend constexpr bool operator==(const diagnostic&, const diagnostic&) = default;
 };

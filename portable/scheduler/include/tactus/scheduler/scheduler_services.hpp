@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/metrics.hpp>
@@ -50,13 +52,15 @@ public:
     [[nodiscard]] virtual timer_policy policy_of(const timer_affinity& from) noexcept = 0;
     /// SH-1: the tasks, told and noted as they ran.
     [[nodiscard]] virtual close_report run_tasks(const clock& time, duration timeout,
-                                                 scheduler_listener* told,
-                                                 close_observer& observer) noexcept = 0;
+                                                 scheduler_listener* told, close_observer& observer,
+                                                 close_runner* runner) noexcept = 0;
 
     /// Nobody registers a task any more.
     virtual void close_tasks() noexcept = 0;
     /// What came of the tasks so far.
     [[nodiscard]] virtual close_report closing() noexcept = 0;
+    /// The same as a line for people.
+    virtual std::string_view describe_closing(std::span<char> out) noexcept = 0;
     [[nodiscard]] virtual std::uint64_t diagnostics_dropped() noexcept = 0;
     virtual void feed(scheduler& of, metrics_sink& to) noexcept = 0;
     /// TS-7: somebody wants to know of the driver once a second.
@@ -113,12 +117,15 @@ public:
         return policies_.lookup(from);
     }
     [[nodiscard]] close_report run_tasks(const clock& time, duration timeout,
-                                         scheduler_listener* told,
-                                         close_observer& observer) noexcept override {
-        return tasks_.run(time, timeout, told, &observer);
+                                         scheduler_listener* told, close_observer& observer,
+                                         close_runner* runner) noexcept override {
+        return tasks_.run(time, timeout, told, &observer, runner);
     }
     void close_tasks() noexcept override { tasks_.close(); }
     [[nodiscard]] close_report closing() noexcept override { return tasks_.progress(); }
+    std::string_view describe_closing(std::span<char> out) noexcept override {
+        return describe(tasks_.progress(), out);
+    }
     [[nodiscard]] std::uint64_t diagnostics_dropped() noexcept override {
         return events_.look().dropped;
     }

@@ -55,6 +55,7 @@ protected:
     scheduler_listener* const listener_;
     scheduler_services* const services_;
     const duration shutdown_timeout_;
+    const std::uint32_t diagnostics_capacity_;
     const std::uint32_t serial_;
     const std::uint32_t quota_;
     const std::uint32_t timers_limit_;    // so many have a node, whoever finds the lock taken
@@ -80,7 +81,7 @@ protected:
     std::uint64_t ticks_taken_peak_ = 0;
     std::uint64_t catch_ups_ = 0;
     scheduler_counts counts_;
-    std::uint32_t rejected_[scheduler_errc_count] = {};
+    std::uint64_t rejected_[scheduler_errc_count] = {};
     last_batch_holder last_;
     static constexpr std::uint32_t withdrawn_places = port::has_interrupts ? 0 : 8;
     [[no_unique_address]] detail::withdrawn_jobs<withdrawn_places> withdrawn_;

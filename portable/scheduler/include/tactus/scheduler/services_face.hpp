@@ -25,14 +25,17 @@ namespace tactus::inline v0 {
 template <class Scheduler>
 class services_face {
 public:
-    /// SD-2.
+    /// SD-2. Its queue has room for scheduler_config::diagnostics_capacity events, unless told.
+    [[nodiscard]] auto subscribe(diagnostic_kinds kinds) noexcept {
+        return subscribe(kinds, self().diagnostics_capacity_);
+    }
     [[nodiscard]] std::expected<diagnostics::subscription, scheduler_error> subscribe(
-        diagnostic_kinds kinds, std::uint32_t capacity = diagnostics::default_capacity) noexcept {
+        diagnostic_kinds kinds, std::uint32_t capacity) noexcept {
         if (given() == nullptr)
             return std::unexpected(no_services("subscription"));
         given()->begin(scheduler_services::watching);
         auto made = given()->events().subscribe(kinds, capacity);
-        if (made && kinds.has(diagnostic_kind::driver_status))
+        if (made && kinds.has(diagnostic_kind::driver_metrics))
             given()->watch_driver();
         return made;
     }

@@ -47,6 +47,7 @@ struct tick_driver_metrics {
     duration jitter = {};       // how late it wakes under no load, measured when it started
     duration lateness = {};     // how late it woke last, when the time came
     duration lateness_max = {};
+    duration lateness_recent = {};  // the most since a listener was told, or began to listen
 
     friend constexpr bool operator==(const tick_driver_metrics&,
                                      const tick_driver_metrics&) = default;

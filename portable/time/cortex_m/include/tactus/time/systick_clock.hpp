@@ -47,6 +47,8 @@ public:
         return clock_kind::realtime_hardware;
     }
     [[nodiscard]] duration resolution() const noexcept { return scale_.resolution(); }
+    /// Ticks since it was made, and `first_count`; does not wrap (TS-5).
+    [[nodiscard]] std::uint64_t ticks() const noexcept;
 
 private:
     // Constant after construction.

@@ -37,8 +37,9 @@ public:
 private:
     const systick_clock& time_;
     bool started_ = false;
-    port::event_count::word first_ = 0;
-    port::event_count::word counted_ = 0;  // until it was stopped
+    // By the clock, which folds the handler's 32 bits into 64 (TS-5).
+    std::uint64_t first_ = 0;
+    std::uint64_t counted_ = 0;  // until it was stopped
 };
 
 }  // namespace tactus::inline v0
