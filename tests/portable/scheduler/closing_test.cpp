@@ -68,7 +68,7 @@ struct owner {
 TEST(closing, SH_1_a_timer_that_is_its_owners_gives_its_cell_back) {
     for (const bool is_told : {false, true}) {
         served_rig rig;
-        const auto to = rig.spawn();
+        const auto to = rig.kernel.spawn<owner>();
         const auto made =
             rig->arm(tactus::job_request::with_fixed_delay(ms(1), ms(1), {}).send(to, {}));
         ASSERT_TRUE(made.has_value());
