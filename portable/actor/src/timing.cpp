@@ -209,7 +209,7 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     if (x->idle != nullptr && x->idle->timer == due.which) {
         if (!due.is_refused)
             return receive_idle(t, s);
-        x->idle->timer.reset();
+        forget_receive_timeout(s.c);
         return handled::failed(refusal(scheduler_errc::capacity_exceeded));
     }
     actor_timer* timer = x->timers;
@@ -340,6 +340,15 @@ void actor_world::rearm_lost(turn& t, const self& s, const system_message& m) no
 
 // ---- receive timeout
 
+// One that is refused is forgotten, too: a restart would ask for it again, and fail for ever.
+void actor_world::forget_receive_timeout(cell& c) noexcept {
+    cell_extras& x = *c.extras();
+    memory_.release(x.idle, sizeof *x.idle, alignof(idle_watch));
+    x.idle = nullptr;
+    if (x.becomes == nullptr)
+        c.clear(cell::special);
+}
+
 void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept {
     scheduler::armed made = std::unexpected(no_timers);
     if (timers_ != nullptr && idle.timer)
@@ -355,6 +364,7 @@ void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after)
     }
     idle.timer.reset();
     if (!made) {
+        forget_receive_timeout(cell::of(t.place()));
         fail(t, refusal(made.error().code));
         return;
     }
@@ -369,17 +379,11 @@ void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
         recorder->receive_timeout_set(t, after);
     cell_extras* x = off ? c.extras() : extras_of(c);
     idle_watch* idle = x != nullptr ? x->idle : nullptr;
-    const auto forget = [&] {
-        memory_.release(idle, sizeof *idle, alignof(idle_watch));
-        x->idle = nullptr;
-        if (x->becomes == nullptr)
-            c.clear(cell::special);
-    };
     if (idle != nullptr && idle->timer)
         (void)timers_->cancel(*idle->timer);
     if (off) {
         if (idle != nullptr)
-            forget();
+            forget_receive_timeout(c);
         return;
     }
     if (idle == nullptr) {
@@ -396,9 +400,6 @@ void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
     idle->after = after;
     idle->active_at = kernel_->time()->now();
     arm_receive_timeout(t, *idle, after);
-    // As any timer that cannot be had; kept, it would be what each restart fails with.
-    if (!idle->timer)
-        forget();
 }
 
 void actor_world::note_activity(turn& t, cell& c, const envelope& e) noexcept {

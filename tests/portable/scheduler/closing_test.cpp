@@ -52,12 +52,19 @@ TEST(closing, TC_S32_tasks_run_by_priority) {
     EXPECT_EQ(rig->metrics().on_close_run, 4u);
 }
 
+/// Is told that its timer is due, and does not arm it again.
+struct owner {
+    void receive(tactus::turn&, tactus::envelope& e) {
+        EXPECT_NE(e.get_if<tactus::timer_due>(), nullptr);
+    }
+};
+
 // SH-1, K3: a timer that its owner has not armed again yet ends with the others, and its cell is
 // free, whether its owner was told or not.
 TEST(closing, SH_1_a_timer_that_is_its_owners_gives_its_cell_back) {
     for (const bool is_told : {false, true}) {
         served_rig rig;
-        const auto to = rig.spawn();
+        const auto to = rig.kernel.spawn<owner>();
         const auto made =
             rig->arm(tactus::job_request::with_fixed_delay(ms(1), ms(1), {}).send(to, {}));
         ASSERT_TRUE(made.has_value());

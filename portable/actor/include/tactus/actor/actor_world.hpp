@@ -487,6 +487,7 @@ private:
     [[nodiscard]] std::uint32_t fold_missed(actor_timer& timer, std::uint32_t counted) noexcept;
     /// SC-5: of this actor's timers. Requires: there are timers.
     [[nodiscard]] timer_policy policy_of(turn& t) const noexcept;
+    void forget_receive_timeout(cell& c) noexcept;
     void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
     /// True: there was one.
