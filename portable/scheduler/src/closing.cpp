@@ -108,6 +108,8 @@ bool scheduler::close() noexcept {
         note(diagnostic_kind::cancel, j, now_if_watched());
         if (is_under_way) {
             deactivate(j);  // who runs it finds that it is not to go on
+            if (j.kind == job_kind::note)
+                end_alive(j);  // its owner's part: that one finds that it is over
             continue;
         }
         (void)wheel_.cancel(j.timer);
