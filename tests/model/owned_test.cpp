@@ -194,6 +194,26 @@ void armed_again_while_it_is_fired() {
     o.require_each_ended_once();
 }
 
+// Not pending any more: who fires it has let go, so it can be armed again.
+template <class Rig>
+void asked_while_it_is_fired() {
+    const auto r = std::make_unique<Rig>();
+    owner o(*r);
+    const timer_handle mine = o.arm(a_ms);
+    timer_handle last = mine;
+    {
+        model::thread firing([&] { r->pass(); });
+        if (!r->timers.pending(mine)) {
+            const auto next = o.rearm(mine, later);
+            model::require(next.has_value() && *next != mine);
+            last = *next;
+        }
+    }
+    o.listen();
+    model::require(o.told_of(mine) == 1 && o.cancel(last));
+    o.require_each_ended_once();
+}
+
 // It was told, and arms it again, while another one fires what is due: that or something else.
 template <class Rig>
 void told_and_armed_again_while_another_fires() {
@@ -341,6 +361,9 @@ TACTUS_MODEL_TEST(owned, TM2_armed_again_while_it_is_fired, scenario::preempted(
 TACTUS_MODEL_TEST(owned, TM2_armed_again_while_it_is_fired_without_a_quota,
                   scenario::preempted(2)) {
     armed_again_while_it_is_fired<spare_rig>();
+}
+TACTUS_MODEL_TEST(owned, TM2_asked_while_it_is_fired, scenario::preempted(3)) {
+    asked_while_it_is_fired<spare_rig>();
 }
 TACTUS_MODEL_TEST(owned, TM1_told_and_armed_again_while_another_fires, scenario::preempted(2)) {
     told_and_armed_again_while_another_fires<quota_rig>();
