@@ -43,7 +43,7 @@ private:
 /// none, where it takes a spare cell and leaves a note.
 enum class bound { quota, none };
 
-template <class Clock = tactus::manual_clock, bound Bound = bound::quota>
+template <class Clock = tactus::manual_clock, bound Bound = bound::quota, std::uint32_t Timers = 4>
 class job_rig {
 public:
     explicit job_rig(std::uint32_t workers = 1)
@@ -70,7 +70,7 @@ public:
 
 private:
     // Without a quota there are spare cells beside them.
-    static constexpr std::uint32_t timers_max = Bound == bound::quota ? 4 : 36;
+    static constexpr std::uint32_t timers_max = Bound == bound::quota ? Timers : Timers + 32;
 
     [[nodiscard]] static tactus::scheduler_config config() {
         auto c = tactus::scheduler_config::for_clock(tactus::clock_kind::deterministic);

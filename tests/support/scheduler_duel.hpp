@@ -9,9 +9,9 @@
 // how many were cancelled. The observations need no model: they read the trace of diagnostics and
 // hold for every program.
 //
-// A scheduler that is looked at after every operation, or that somebody watches, is not the one that
-// nobody looks at: what it puts off it does then. So there are programs that say when to look, and
-// drivers without a trace, which the observations say nothing of.
+// A scheduler that is looked at after every operation, or that somebody watches, is not the one
+// that nobody looks at: what it puts off it does then. So there are programs that say when to look,
+// and drivers without a trace, which the observations say nothing of.
 //
 //   O1  ticks are monotonic
 //   O2  nothing fires after it was cancelled, nor is cancelled twice

@@ -86,7 +86,8 @@ scheduler::armed scheduler::rearm(timer_handle which, instant due) noexcept {
             refused = admit_far({.first = due - now, .priority = j.priority}, owed);
     }
     const job_word next = seen.next_use(job_word::owned);
-    if (!refused && !j.word.compare_exchange_strong(bits, next.bits(), job::state.acq_rel(),
+    // Relaxed: it is what was seen above, and who puts it in is told by the lock.
+    if (!refused && !j.word.compare_exchange_strong(bits, next.bits(), std::memory_order_relaxed,
                                                     std::memory_order_relaxed)) {
         if (takes_overflow)
             --overflow_reserved_;
