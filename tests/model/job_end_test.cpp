@@ -2,7 +2,7 @@
 //
 // The ends of jobs: what one carries ends once, after its last use, whoever cancels, runs, arms
 // again or closes; and who asks with an old handle is told of its own job (CN-1, CN-2, CN-6, SC-6,
-// SC-13, SH-1, K2, K3).
+// SC-13, SH-1, TM-1, K2, K3).
 //
 // Bounds: a whole scheduler and kernel; two threads with two or three preemptions.
 #include <tactus/scheduler/pending_delay.hpp>
@@ -232,4 +232,27 @@ TACTUS_MODEL_TEST(job_end, CN1_an_old_handle_while_its_cell_carries_a_copy,
                 r.timers.schedule_at_fixed_rate(a_ms * 2, a_ms, to, scenario::note{1}).has_value());
         },
         [](rig& r) { r.pass(); });
+}
+
+// TM-1: who owns a timer and hears that it is not pending any more can arm it again at once. Until
+// who fires it has passed it on, it is.
+TACTUS_MODEL_TEST(job_end, TM1_not_pending_once_it_can_be_armed_again, scenario::preempted(2)) {
+    const auto r = std::make_unique<spare_rig>();
+    const auto armed = r->timers.arm({.mode = job_mode::fixed_delay,
+                                      .first = a_ms,
+                                      .period = a_ms,
+                                      .to = r->kernel.system.spawn<deaf>({}).value()});
+    model::require(armed.has_value());
+    tactus::timer_handle mine = *armed;
+    {
+        model::thread firing([&] { r->pass(); });
+        if (!r->timers.pending(mine)) {
+            const auto again = r->timers.rearm(mine, r->time.now() + a_ms * 5);
+            model::require(again.has_value() && *again != mine);
+            mine = *again;
+        }
+    }
+    model::require(r->timers.cancel(mine));
+    r->kernel.run_to_the_end();
+    model::require(r->is_empty());
 }

@@ -206,8 +206,9 @@ job_task& task_of(job& j) noexcept {
 
 void scheduler::fire_function(job& j) noexcept {
     // While a run waits or goes on, what is missed is judged by who comes to the next one: runs
-    // may be folded until then.
-    const bool is_idle = j.owed.load(job::owing.acquire()) == 0;
+    // may be folded until then. Relaxed: judging reads nothing that a run writes, and nobody else
+    // adds, so a 0 is still one at the addition, which acquires.
+    const bool is_idle = j.owed.load(std::memory_order_relaxed) == 0;
     if (is_idle && j.is_periodic() && !keeps_up(j, j.missed)) {
         finish(j, job_state::cancelled, job_end::backlog_exceeded);
         return;

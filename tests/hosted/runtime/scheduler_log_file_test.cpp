@@ -29,7 +29,7 @@ protected:
         ASSERT_TRUE(log_.enable(100).has_value());
         for (std::uint64_t i = 0; i < 150; ++i)
             log_.record({.kind = diagnostic_kind::fire,
-                         .job = {i},
+                         .job = i,
                          .deadline = i * i,
                          .detail = -static_cast<std::int64_t>(i)});
     }

@@ -41,7 +41,7 @@ TEST(arena, blocks_are_apart_and_all_of_it_can_be_had) {
     EXPECT_EQ(a.refused(), 1u);
     EXPECT_EQ(a.used(), sizeof(room));
     // In an order in which each of the ways to join is needed.
-    for (const std::size_t i : {1, 3, 2, 0, 7, 5, 6, 4})
+    for (const std::size_t i : {1U, 3U, 2U, 0U, 7U, 5U, 6U, 4U})
         a.release(blocks[i], 128, granule);
     EXPECT_EQ(a.used(), 0u);
     EXPECT_EQ(a.peak(), sizeof(room));
