@@ -77,10 +77,12 @@ void backpressure_gauge::take_pushed() noexcept {
 }
 
 bool backpressure_gauge::sample(tick now) noexcept {
+    tick elapsed = 1;
     {
         const port::lock_guard held(mutex_);
         if (sampler_ != nullptr || (sampled_at_ && now <= *sampled_at_))
             return measured_ || pushed_;
+        elapsed = sampled_at_ ? now - *sampled_at_ : 1;
         sampled_at_ = now;
         take_pushed();
         if (count_ == 0 && !measured_) {
@@ -93,7 +95,7 @@ bool backpressure_gauge::sample(tick now) noexcept {
     const load found = ask_probes();
     const port::lock_guard held(mutex_);
     sampler_ = nullptr;
-    judge(found);
+    judge(found, elapsed);
     return measured_ || pushed_;
 }
 
@@ -121,14 +123,18 @@ backpressure_gauge::load backpressure_gauge::ask_probes() noexcept {
     return found;
 }
 
-void backpressure_gauge::judge(const load& found) noexcept {
+void backpressure_gauge::judge(const load& found, tick elapsed) noexcept {
     highest_ = found;
     const bool high = found.permille >= engage_permille;
     if (high == measured_) {
         against_ = 0;
         return;
     }
-    if (++against_ < ticks_in_a_row)
+    if (high && elapsed > apart_ticks_max)
+        against_ = 0;  // nothing is in a row with what was before an idle time
+    const bool was_calm = !high && elapsed > 1;  // SC-38: the ticks between, and this one
+    against_ += was_calm ? ticks_in_a_row : 1;
+    if (against_ < ticks_in_a_row)
         return;
     against_ = 0;
     measured_ = high;

@@ -102,6 +102,29 @@ TEST(backpressure_gauge, a_probe_is_asked_once_per_tick) {
     EXPECT_EQ(d.asked, 2u);
 }
 
+// BP-5, SC-38: ticks at which nobody looked were calm. What was high before an idle time is not in
+// a row with what is after it, and what is low after two ticks is clear.
+TEST(backpressure_gauge, SC_38_ticks_at_which_nobody_looked_were_calm) {
+    rig r;
+    dial d;
+    ASSERT_TRUE(r.gauge.register_probe("dial", d).has_value());
+    constexpr tick hour = 3'600'000;
+    d.load = 1'000;
+    EXPECT_FALSE(r.gauge.sample(1));
+    EXPECT_FALSE(r.gauge.sample(1 + hour));
+    EXPECT_FALSE(r.gauge.sample(1 + hour + backpressure_gauge::apart_ticks_max + 1));
+    EXPECT_TRUE(r.gauge.sample(1 + hour + 2 * backpressure_gauge::apart_ticks_max + 1));
+    EXPECT_TRUE(r.gauge.sample(3 * hour));  // it is high again, or still
+    d.load = 0;
+    EXPECT_TRUE(r.gauge.sample(3 * hour + 1));
+    EXPECT_FALSE(r.gauge.sample(3 * hour + 2));
+    d.load = 1'000;
+    EXPECT_FALSE(r.gauge.sample(3 * hour + 3));
+    EXPECT_TRUE(r.gauge.sample(3 * hour + 4));
+    d.load = 0;
+    EXPECT_FALSE(r.gauge.sample(3 * hour + 6));
+}
+
 // BP-5: also at tick 0.
 TEST(backpressure_gauge, the_first_tick_is_sampled_whatever_its_number) {
     rig r;
@@ -262,9 +285,11 @@ TEST(backpressure_gauge, random_loads_agree_with_the_sentences) {
                 pushed = wanted;
             }
             d.load = static_cast<std::uint32_t>(600 + rng.below(400));
+            const tick gap = rng.below(4) == 0 ? 1 + rng.below(40) : 1;
+            r.now += gap - 1;
             const bool got = r.next();
-            const bool both_high = !fresh && before >= 800 && d.load >= 800;
-            const bool both_low = !fresh && before < 800 && d.load < 800;
+            const bool both_high = !fresh && before >= 800 && d.load >= 800 && gap <= 32;
+            const bool both_low = d.load < 800 && (gap > 1 || (!fresh && before < 800));
             engaged = engaged ? !both_low : both_high;
             fresh = false;
             before = d.load;

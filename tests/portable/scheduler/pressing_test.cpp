@@ -302,6 +302,25 @@ TEST(pressing, BP_5_a_full_mailbox_refuses_in_the_name_of_the_gauge) {
     EXPECT_EQ(rig.refusal(timer_priority::low).cause, backpressure_cause::gauge);
 }
 
+// SC-38, BP-5: when nobody has looked for an hour, and the load is gone, the first who comes is
+// accepted.
+TEST(pressing, SC_38_an_idle_hour_clears_the_gauge) {
+    fixed_load probe;
+    pressed<served_rig> rig;
+    ASSERT_TRUE(rig->gauge()->register_probe("mailbox", probe).has_value());
+    probe.load = 900;
+    rig.pass(1);
+    ASSERT_TRUE(rig.once(1'000, timer_priority::normal).has_value());
+    rig.pass(1);
+    ASSERT_EQ(rig.refusal(timer_priority::normal).cause, backpressure_cause::gauge);
+    rig.jump(1'000);
+    probe.load = 0;
+    rig.time.advance(duration::from_s(3'600));
+    EXPECT_TRUE(rig.once(1'000, timer_priority::normal).has_value());
+    EXPECT_EQ(rig.state(), backpressure_state::normal);
+    journal().clear();
+}
+
 // SC-38: nothing was due for an hour: no catch-up, no drift, no warning.
 TEST(pressing, SC_38_an_idle_hour_is_no_backlog) {
     pressed<served_rig> rig;

@@ -5,9 +5,10 @@
 //
 // Probes tell a load, 1000 being full. At most once per tick whoever runs timers samples all of
 // them: the highest at 800 or more at two ticks in a row engages the gauge, below it at two ticks
-// in a row clears it. Ticks at which nobody ran timers do not count. Without probes nothing is
-// measured. What was pushed engages it from the next tick on until the opposite is pushed, whatever
-// is measured.
+// in a row clears it. Ticks at which nobody looked were calm (SC-38): two samples that are high are
+// in a row as long as no idle time is between them, and one that is low clears after such a tick.
+// Without probes nothing is measured. What was pushed engages it from the next tick on until the
+// opposite is pushed, whatever is measured.
 //
 // Probes are called under no lock, one after the other, by one thread at a time. When remove_probe
 // has returned, the probe is not called any more and may be destroyed; it may remove itself. One
@@ -86,6 +87,8 @@ class backpressure_gauge {
 public:
     static constexpr std::uint32_t engage_permille = 800;
     static constexpr std::uint32_t ticks_in_a_row = 2;
+    /// Samples that are further apart have an idle time between them: the longest window there is.
+    static constexpr std::uint32_t apart_ticks_max = 32;
 
     /// All memory is taken here; probe_capacity() is 0 when there was none. It outlives the gauge.
     backpressure_gauge(memory_source& memory, std::uint32_t probes_max) noexcept;
@@ -131,7 +134,7 @@ private:
 
     void take_pushed() noexcept;
     [[nodiscard]] load ask_probes() noexcept;
-    void judge(const load& found) noexcept;
+    void judge(const load& found, tick elapsed) noexcept;
 
     // Constant after construction.
     memory_source& memory_;
