@@ -60,7 +60,7 @@ std::string describe(const log_file_error& error) {
 }
 
 std::expected<void, log_file_error> write_log_file(const std::string& path,
-                                                   const deterministic_log& log) {
+                                                   const recorded_log& log) {
     open_file file(std::fopen(path.c_str(), "wb"));
     if (file == nullptr)
         return failed(log_file_error::kind::cannot_open, path, errno);

@@ -70,7 +70,9 @@ std::expected<void, scheduler_error> deterministic_log::enable(std::uint32_t cap
                                                .field = "capacity",
                                                .value = capacity,
                                                .limit = capacity == 0 ? 1 : capacity_max});
-    void* block = memory_.allocate(capacity * sizeof(diagnostic), alignof(diagnostic));
+    void* const block = readers_ != 0
+                            ? nullptr
+                            : memory_.allocate(capacity * sizeof(diagnostic), alignof(diagnostic));
     if (block == nullptr)
         return std::unexpected(scheduler_error{.code = scheduler_errc::capacity_exceeded,
                                                .field = "log",
@@ -102,7 +104,7 @@ void deterministic_log::keep(const diagnostic& what) noexcept {
     records_[size_++] = what;
 }
 
-void deterministic_log::write(byte_sink& to) const noexcept {
+void recorded_log::write(byte_sink& to) const noexcept {
     std::byte header[log_replay::header_size];
     std::ranges::copy(std::as_bytes(std::span(magic)), header);
     encoder(header + sizeof magic)

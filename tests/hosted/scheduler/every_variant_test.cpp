@@ -216,7 +216,7 @@ std::vector<std::byte> logged_run() {
     EXPECT_TRUE(rig->schedule_once(ms(50), who, number{4}).has_value());
     (void)rig->shutdown();
     bytes_kept out;
-    rig->read_log([&](const deterministic_log& log) {
+    rig->read_log([&](const recorded_log& log) {
         EXPECT_GT(log.records().size(), 10u);
         EXPECT_EQ(log.records().back().kind, diagnostic_kind::on_close);
         log.write(out);

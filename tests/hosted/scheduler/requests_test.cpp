@@ -52,7 +52,7 @@ std::string seen_of(served_rig& rig) {
     text_kept dump;
     rig->dump(dump, dump_format::text);
     std::size_t logged = 0;
-    rig->read_log([&](const deterministic_log& log) { logged = log.records().size(); });
+    rig->read_log([&](const recorded_log& log) { logged = log.records().size(); });
     return metrics.all + dump.all + std::to_string(logged) + " logged, " +
            std::to_string(rig->counted().registered) + " registered, " +
            std::to_string(rig->cell_count()) + " cells, next " +
@@ -303,7 +303,8 @@ public:
     unsigned count = 0;
 };
 
-// SC-10: constructors, copies, destructors, functions, what is told, probes and tasks at the end.
+// SC-10: constructors, copies, destructors, functions, what is told, probes, who reads the log, and
+// tasks at the end.
 TEST(requests, SC_10_no_code_of_the_user_s_is_called_under_a_lock) {
     asking_listener listener;
     served_rig rig([&](scheduler_options& o) {
@@ -341,7 +342,10 @@ TEST(requests, SC_10_no_code_of_the_user_s_is_called_under_a_lock) {
     has_asked("running");
     EXPECT_TRUE(told->cancel());
     has_asked("telling that it was cancelled");
-    // A probe, warnings of a quota, and the end.
+    // Who reads the log; a probe, warnings of a quota, and the end.
+    ASSERT_TRUE(rig->enable_deterministic_log(8).has_value());
+    rig->read_log([](const recorded_log&) { ask(); });
+    has_asked("reading the log");
     struct asking_probe final : backpressure_probe {
         std::optional<std::uint32_t> load_permille() noexcept override {
             ask();

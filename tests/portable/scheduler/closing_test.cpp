@@ -160,7 +160,7 @@ TEST(closing, SH_1_due_then_cancelled_then_tasks) {
         diagnostic_kind::fire,     diagnostic_kind::cancel,   diagnostic_kind::cancel,
         diagnostic_kind::on_close,
     };
-    rig->read_log([&](const tactus::deterministic_log& log) {
+    rig->read_log([&](const tactus::recorded_log& log) {
         ASSERT_EQ(log.records().size(), std::size(expected));
         for (unsigned i = 0; i < std::size(expected); ++i)
             EXPECT_EQ(log.records()[i].kind, expected[i]);

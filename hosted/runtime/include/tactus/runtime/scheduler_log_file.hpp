@@ -37,7 +37,7 @@ inline constexpr std::size_t log_file_error_count = 4;
 
 /// Writes the file anew.
 [[nodiscard]] std::expected<void, log_file_error> write_log_file(const std::string& path,
-                                                                 const deterministic_log& log);
+                                                                 const recorded_log& log);
 
 /// A log that was read, with its bytes.
 class log_file {

@@ -12,7 +12,11 @@
 //
 // Off until enabled, at the cost of one branch. Memory is taken by enable() alone.
 //
-// Thread safety: none; the scheduler's owner records.
+// What was recorded does not change, so that somebody can read it while more is recorded behind it:
+// a recorded_log is what there was when it was taken.
+//
+// Thread safety: none; the scheduler's owner records. A recorded_log may be read by another thread
+// until end_reading().
 #pragma once
 
 #include <cstddef>
@@ -35,7 +39,22 @@ protected:
     ~byte_sink() = default;
 };
 
-class deterministic_log {
+/// Records up to some moment. Refers to the log they are in.
+class recorded_log {
+public:
+    [[nodiscard]] std::span<const diagnostic> records() const noexcept { return {records_, size_}; }
+    /// What came when it was full.
+    [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
+    /// The bytes that log_replay reads.
+    void write(byte_sink& to) const noexcept;
+
+protected:
+    diagnostic* records_ = nullptr;
+    std::uint32_t size_ = 0;
+    std::uint64_t lost_ = 0;
+};
+
+class deterministic_log : public recorded_log {
 public:
     static constexpr std::uint32_t capacity_max = 1U << 24;
 
@@ -45,9 +64,9 @@ public:
     ~deterministic_log() { disable(); }
 
     /// Begins an empty log of so many records. `invalid_options {capacity}`, or `capacity_exceeded
-    /// {log}` without memory; a log that was there goes on then.
+    /// {log}` without memory or while somebody reads; a log that was there goes on then.
     [[nodiscard]] std::expected<void, scheduler_error> enable(std::uint32_t capacity) noexcept;
-    /// Gives the memory back, with what was recorded.
+    /// Gives the memory back, with what was recorded. Requires: nobody reads.
     void disable() noexcept;
     [[nodiscard]] bool enabled() const noexcept { return records_ != nullptr; }
 
@@ -56,20 +75,19 @@ public:
             keep(what);
     }
 
-    [[nodiscard]] std::span<const diagnostic> records() const noexcept { return {records_, size_}; }
-    /// What came when it was full.
-    [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
-    /// The bytes that log_replay reads.
-    void write(byte_sink& to) const noexcept;
+    /// What there is now; it stays until as many have ended reading as have begun.
+    [[nodiscard]] recorded_log begin_reading() noexcept {
+        ++readers_;
+        return *this;
+    }
+    void end_reading() noexcept { --readers_; }
 
 private:
     void keep(const diagnostic& what) noexcept;
 
     memory_source& memory_;
-    diagnostic* records_ = nullptr;
-    std::uint32_t size_ = 0;
     std::uint32_t capacity_ = 0;
-    std::uint64_t lost_ = 0;
+    std::uint32_t readers_ = 0;
 };
 
 }  // namespace tactus::inline v0

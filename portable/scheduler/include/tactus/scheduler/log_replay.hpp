@@ -57,9 +57,9 @@ public:
     static constexpr std::size_t header_size = 32;
     static constexpr std::size_t record_size = 44;
 
-    explicit log_replay(const deterministic_log& log) noexcept
+    explicit log_replay(const recorded_log& log) noexcept
         : records_(log.records()), size_(records_.size()), lost_(log.lost()) {}
-    /// Over bytes that deterministic_log::write has written.
+    /// Over bytes that recorded_log::write has written.
     [[nodiscard]] static std::expected<log_replay, log_error> read(
         std::span<const std::byte> bytes) noexcept;
 

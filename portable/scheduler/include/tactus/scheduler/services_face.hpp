@@ -50,13 +50,18 @@ public:
         self().let_go();
         return done;
     }
-    /// Calls read(const deterministic_log&) while nothing is recorded: be quick.
+    /// Calls read(const recorded_log&), under no lock, with what was recorded until now. Until it
+    /// returns no other log can be enabled.
     template <class Read>
     void read_log(Read&& read) noexcept {
         if (given() == nullptr)
             return;
         self().enter();
-        read(std::as_const(given()->log()));
+        const recorded_log until_now = given()->log().begin_reading();
+        self().let_go();
+        read(until_now);
+        self().enter();
+        given()->log().end_reading();
         self().let_go();
     }
     /// BP-5; null: there is none.

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: what a scheduler shows is so when it is shown: log, diagnostics, dump, last batch (SC-10,
+// SD-1 … SD-3, SD-6).
+#include <tactus/scheduler/scheduler.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+#include <tactus/dispatch/text_buffer.hpp>
+
+#include "scheduler_rig.hpp"
+
+using tactus::diagnostic_kind;
+using tactus::diagnostic_kinds;
+using tactus::duration;
+using tactus::execution_batch;
+using tactus::job_mode;
+using tactus_test::journal;
+using tactus_test::number;
+using tactus_test::served_rig;
+
+namespace {
+
+constexpr duration ms(std::int64_t n) {
+    return duration::from_ms(n);
+}
+
+// SC-10: who reads the log is called under no lock, and finds what was recorded before.
+TEST(looking, SC_10_the_log_is_read_under_no_lock) {
+    served_rig rig;
+    const auto who = rig.spawn();
+    ASSERT_TRUE(rig->enable_deterministic_log(3).has_value());
+    ASSERT_TRUE(rig->schedule_once(ms(1), who, number{1}).has_value());
+    unsigned calls = 0;
+    rig->read_log([&](const tactus::recorded_log& log) {
+        ++calls;
+        ASSERT_EQ(log.records().size(), 1u);
+        EXPECT_TRUE(rig->schedule_once(ms(2), who, number{2}).has_value());
+        rig.pass(1);
+        EXPECT_EQ(log.records().size(), 1u);
+        EXPECT_EQ(log.records()[0].kind, diagnostic_kind::schedule);
+        // Its memory is in use until this returns.
+        EXPECT_FALSE(rig->enable_deterministic_log(2).has_value());
+        rig->read_log([&](const auto& later) {
+            ++calls;
+            EXPECT_EQ(later.records().size(), 3u);
+        });
+    });
+    EXPECT_EQ(calls, 2u);
+    rig.pass(2);
+    rig->read_log([&](const auto& log) { EXPECT_EQ(log.lost(), 1u); });
+    EXPECT_TRUE(rig->enable_deterministic_log(2).has_value());
+    EXPECT_TRUE(journal().is({1, 2}));
+}
+
+}  // namespace
