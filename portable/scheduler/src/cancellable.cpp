@@ -37,8 +37,7 @@ bool cancellable::cancel() noexcept {
     if (is_cancelled_ || generation_ == 0)
         return false;
     const visited in(system_);
-    is_cancelled_ = in.get() != nullptr && in.get()->cancel(*this);
-    return is_cancelled_;
+    return in.get() != nullptr && in.get()->cancel(*this);
 }
 
 std::optional<job_end> cancellable::end() const noexcept {

@@ -111,6 +111,36 @@ TEST(cancelling, the_first_succeeds_and_all_later_ones_do_not) {
     EXPECT_FALSE(made->is_completed());
 }
 
+// CN-1, PK-SCH-23: who has cancelled it, by whatever way, or has tried to, knows for ever; however
+// often its cell was used since.
+TEST(cancelling, CN_1_who_has_cancelled_it_knows_for_ever) {
+    scheduler_rig rig;
+    const auto who = rig.spawn();
+    auto by_handle = rig->schedule_once(ms(10), who, number{1});
+    auto by_scheduler = rig->schedule_once(ms(10), who, number{1});
+    ASSERT_TRUE(by_handle && by_scheduler);
+    cancellable second = *by_handle;
+    EXPECT_TRUE(by_handle->cancel());
+    EXPECT_FALSE(second.cancel());
+    EXPECT_TRUE(rig->cancel(*by_scheduler));
+    auto run = rig->schedule_once(ms(10), who, number{2});
+    ASSERT_TRUE(run.has_value());
+    rig.pass(10);
+    EXPECT_FALSE(run->cancel());
+    for (int i = 0; i < 200; ++i) {
+        auto other = rig->schedule_once(ms(10), who, number{1});
+        ASSERT_TRUE(other.has_value());
+        EXPECT_TRUE(other->cancel());
+    }
+    EXPECT_TRUE(by_handle->is_cancelled());
+    EXPECT_TRUE(by_scheduler->is_cancelled());
+    EXPECT_TRUE(second.is_cancelled());
+    EXPECT_FALSE(run->is_cancelled());
+    EXPECT_FALSE(by_scheduler->cancel());
+    EXPECT_FALSE(rig->cancel(*by_scheduler));
+    EXPECT_TRUE(journal().is({2}));
+}
+
 // TC-S08, C-SCH-2
 TEST(cancelling, what_was_cancelled_does_not_come) {
     scheduler_rig rig;

@@ -4,7 +4,13 @@
 // same job, a stale one cancels nothing, and it may be kept longer than its system.
 //
 // What became of a job is known for as long as its cell remembers: on the host the last 24 uses of
-// the cell, on devices the current one. The handle that cancelled it remembers for ever.
+// the cell, on devices the current one. A handle that was asked to cancel it remembers for ever
+// whether it is cancelled, by itself or by another; of others it is known after that only that it
+// is over.
+//
+// CN-7: on the host a cell whose generations are used up is not used again. A device has too few
+// cells for that: there they begin anew after 2^24 uses of a cell, so that a stale handle would
+// name a job again after so many others of its cell, for as long as that one lasts.
 //
 // Thread safety: as a value.
 #pragma once
@@ -27,7 +33,7 @@ public:
     /// True: this call cancelled it, and it does not run (again). False: it has run or is running,
     /// was cancelled before, or its system has ended.
     bool cancel() noexcept;
-    /// True from a successful cancel on, whoever's that was.
+    /// True from a successful cancel on, whoever's that was: see above for how long.
     [[nodiscard]] bool is_cancelled() const noexcept {
         return is_cancelled_ || state() == job_state::cancelled;
     }

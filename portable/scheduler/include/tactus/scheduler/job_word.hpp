@@ -122,7 +122,7 @@ public:
         return std::nullopt;
     }
     /// The cell must not be used again: its generations would begin anew. On 32 bits they do, after
-    /// 16 million uses of one cell.
+    /// 16 million uses of one cell: a device that runs for years would be without cells otherwise.
     [[nodiscard]] constexpr bool is_last_use() const noexcept {
         return history_bits != 0 && generation() == generation_mask;
     }

@@ -101,7 +101,15 @@ public:
 
     /// CN-5: the one way to cancel, for a handle too.
     bool cancel(const cancellable& which) noexcept {
-        return which.serial_ == serial_ && cancel(which.index_, which.generation_);
+        return which.serial_ == serial_ && !which.is_cancelled_ &&
+               cancel(which.index_, which.generation_);
+    }
+    /// CN-1: the handle knows from then on that it is cancelled.
+    bool cancel(cancellable& which) noexcept {
+        const bool is_done = cancel(std::as_const(which));
+        if (is_done || state_of(which) == job_state::cancelled)
+            which.is_cancelled_ = true;
+        return is_done;
     }
     [[nodiscard]] std::optional<job_state> state_of(const cancellable& which) const noexcept;
     [[nodiscard]] std::optional<job_end> end_of(const cancellable& which) const noexcept;
