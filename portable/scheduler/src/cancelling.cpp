@@ -35,6 +35,7 @@ void scheduler::deactivate(job& j) noexcept {
 void scheduler::withdraw(job& j, job_word was) noexcept {
     // With a quota its place is free at once; who watches is told at once.
     if (!was.is(job_word::periodic) && quota_ == scheduler_capacity::unlimited && !is_closed_ &&
+        j.carries == nullptr &&
         (services_ == nullptr || !services_->has(scheduler_services::watching))) [[likely]]
         keep_withdrawn(j);
     else
@@ -101,7 +102,7 @@ void scheduler::submit(job& j) noexcept {
 void scheduler::drop_cargo(job& j) noexcept {
     if (j.carries == nullptr)
         return;
-    if (j.carries->cancelled != nullptr &&
+    if (j.carries->cancelled != nullptr && j.kind != job_kind::function &&
         job_word(j.word.load(std::memory_order_relaxed)).state() == job_state::cancelled)
         j.carries->cancelled(j.cargo);
     if (j.carries->destroy != nullptr)
@@ -140,7 +141,7 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
     if (seen.state() == job_state::executing && seen.is(job_word::wakes)) {
         drop_cargo(j);  // this thread has it
     } else if (seen.state() == job_state::scheduled) {
-        if (!j.is_shared())
+        if (!j.is_shared() && !is_to_be_told(j))
             drop_cargo(j);
         if constexpr (withdrawn_places == 0) {
             submit(j);

@@ -187,6 +187,7 @@ void scheduler::rearm_or_end(job& j, duration delay) noexcept {
         else
             j.due = now + delay;
         j.registered_at = now < j.due ? now : j.due;
+        j.was_handled = false;
     } else if (!j.is_shared()) {
         drop_cargo(j);
     }
@@ -239,14 +240,38 @@ handled job_task::run() noexcept {
 }
 
 void job_task::dropped() noexcept {
+    if (of.owed.exchange(0, std::memory_order_relaxed) == 0) {
+        of.home->end_cargo(of);  // nobody is there to be told
+        return;
+    }
     of.home->dropped_.fetch_add(1, std::memory_order_relaxed);
-    of.owed.store(0, std::memory_order_relaxed);
-    of.home->function_over(of);
+    of.home->function_over(of, false);
+}
+
+bool scheduler::is_to_be_told(const job& j) noexcept {
+    if (j.kind != job_kind::function || j.carries == nullptr || j.carries->cancelled == nullptr ||
+        j.was_handled)
+        return false;
+    const job_word word(j.word.load(std::memory_order_relaxed));
+    return word.state() == job_state::cancelled && word.end() != job_end::closed;
+}
+
+bool scheduler::tell_cancelled(job& j) noexcept {
+    if (!is_to_be_told(j)) [[likely]]
+        return false;
+    dispatcher* const on = kernel_->dispatcher_at(j.executor);
+    return on != nullptr && on->execute(task_of(j));
 }
 
 void scheduler::run_function(job& j) noexcept {
     std::uint32_t runs = j.owed.load(std::memory_order_relaxed);
     std::uint32_t told = j.missed_told;
+    bool is_withdrawn = false;
+    if (runs == 0) {  // no run: see tell_cancelled
+        j.carries->cancelled(j.cargo);
+        end_cargo(j);
+        return;
+    }
     for (;;) {
         const job_word before(j.word.load(std::memory_order_relaxed));
         // SC-22: when it is over, none of them is run.
@@ -259,8 +284,10 @@ void scheduler::run_function(job& j) noexcept {
             left -= now;
             // CN-2: never after a cancel that succeeded; nor after a failure.
             const job_state state = job_word(j.word.load(std::memory_order_relaxed)).state();
-            if (state == job_state::cancelled || (j.is_periodic() && j.failed))
+            if (state == job_state::cancelled || (j.is_periodic() && j.failed)) {
+                is_withdrawn = true;
                 continue;
+            }
             const execution_batch batch = batch_of(j, now - 1);
             envelope_guard::scope during;
             show_batch(batch, during);
@@ -283,16 +310,18 @@ void scheduler::run_function(job& j) noexcept {
             break;
         runs = owed;
     }
-    function_over(j);
+    if (j.waits_for_its_run())
+        j.was_handled = !is_withdrawn;
+    function_over(j, true);
 }
 
-void scheduler::function_over(job& j) noexcept {
+void scheduler::function_over(job& j, bool is_where_it_runs) noexcept {
     if (j.mode == job_mode::one_shot)
         finish(j, job_state::completed);
     else if (j.waits_for_its_run())
         rearm_or_end(j);
     else
-        release_hold(j);
+        release_hold(j, is_where_it_runs);
 }
 
 // ---- batches

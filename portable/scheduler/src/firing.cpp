@@ -307,11 +307,12 @@ void scheduler::finish(job& j, job_state to, job_end why) noexcept {
     submit(j);
 }
 
-void scheduler::release_hold(job& j) noexcept {
+void scheduler::release_hold(job& j, bool is_where_it_runs) noexcept {
     if (j.holders.fetch_sub(1, job::held.acq_rel()) != 1)
         return;
-    drop_cargo(j);
-    submit(j);
+    if (is_where_it_runs && is_to_be_told(j))
+        j.carries->cancelled(j.cargo);
+    end_cargo(j);
 }
 
 // SC-20 … SC-22.

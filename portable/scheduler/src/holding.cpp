@@ -198,8 +198,8 @@ tick scheduler::leave(bool wants_next) noexcept {
                                  .is_refused = true});
             j->holders.store(0, std::memory_order_relaxed);  // nothing holds it
         }
-        drop_cargo(*j);
-        submit(*j);
+        if (!tell_cancelled(*j))
+            end_cargo(*j);
     }
     return next;
 }

@@ -129,7 +129,7 @@ TEST(context_scheduling, functions) {
     r.rig.end();
 }
 
-// C-SCH-26: a receiver that fails and is restarted goes on receiving.
+// C-SCH-26, PK-SCH-18: a receiver that fails and is restarted goes on receiving.
 class fragile : public actor<beat> {
 public:
     explicit fragile(int* handled) : handled_(handled) {}

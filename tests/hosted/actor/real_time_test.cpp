@@ -124,7 +124,7 @@ job_request rate_of(std::int64_t first_ms, std::int64_t period_ms) {
 
 }  // namespace
 
-// TC-P04, TC-P07, TC-P08, TC-P09, TC-P10, C-SCH-27, C-SCH-29, C-SCH-30
+// TC-P04, TC-P07, TC-P08, TC-P09, TC-P10, C-SCH-27, C-SCH-29, C-SCH-30, PK-SCH-16
 TEST(real_time, periods_are_kept) {
     const oversleep machine;
     // Before the system: periodic ones go on until it ends.

@@ -125,7 +125,7 @@ private:
     history* to_;
 };
 
-// SH-5, SH-1: timers fire until the last actor has ended.
+// SH-5, SH-1, PK-SCH-31: timers fire until the last actor has ended.
 TEST(system_scheduler, SH_5_timers_fire_while_actors_end) {
     history seen;
     actor_system system("ending", {.dispatcher = {.workers = 2}});

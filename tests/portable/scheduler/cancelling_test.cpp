@@ -4,7 +4,10 @@
 // Method: the table of the specification as it stands; cases of conformance/scheduler.md.
 #include <tactus/scheduler/scheduler.hpp>
 
+#include <tactus/dispatch/worker.hpp>
+
 #include <cstdint>
+#include <utility>
 
 #include "scheduler_rig.hpp"
 
@@ -94,7 +97,7 @@ TEST(cancelling, a_word_knows_what_became_of_earlier_uses) {
     EXPECT_FALSE(word.outcome_of(last + 1).has_value());
 }
 
-// TC-S07, TC-P01, C-SCH-3, CN-1
+// TC-S07, TC-P01, C-SCH-3, PK-SCH-23, CN-1
 TEST(cancelling, the_first_succeeds_and_all_later_ones_do_not) {
     scheduler_rig rig;
     const auto who = rig.spawn();
@@ -297,31 +300,113 @@ TEST(cancelling, during_the_initial_delay_and_after_the_first_run) {
 }
 
 int told = 0;
+bool is_told_on_a_worker = false;
 struct function_that_is_told {
-    void operator()(const execution_batch&) const { journal().add(1); }
-    void cancelled() const { ++told; }
+    void operator()(const execution_batch&) const {
+        journal().add(1);
+        if (inside != nullptr) {
+            EXPECT_TRUE(inside->cancel());
+        }
+    }
+    void cancelled() const {
+        ++told;
+        is_told_on_a_worker = tactus::worker::current() != nullptr;
+    }
+    cancellable* inside = nullptr;  // is cancelled by its run
 };
 
-// C-SCH-4, C-SCH-25
-TEST(cancelling, a_function_is_told_that_it_was) {
-    scheduler_rig rig;
-    told = 0;
+struct told_rig : tactus_test::served_rig {
+    told_rig() noexcept {
+        told = 0;
+        is_told_on_a_worker = false;
+    }
+    /// How often it was told, there where functions run; and nothing is left behind.
+    [[nodiscard]] int told_after_run() noexcept {
+        run();
+        EXPECT_EQ(is_told_on_a_worker, told != 0);
+        EXPECT_EQ((*this)->cell_count(), 0u);
+        return std::exchange(told, 0);
+    }
+};
+
+// C-SCH-4, C-SCH-25, PK-SCH-25: once, on its dispatcher, when a run that was to come is cancelled.
+TEST(cancelling, PK_SCH_25_a_function_is_told_on_its_dispatcher) {
+    told_rig rig;
     auto once = rig->schedule_once_fn(ms(5), function_that_is_told{});
     ASSERT_TRUE(once.has_value());
     EXPECT_TRUE(once->cancel());
-    EXPECT_EQ(told, 1);
-    auto again = rig->schedule_at_fixed_rate_fn(ms(1), ms(1), function_that_is_told{});
-    ASSERT_TRUE(again.has_value());
-    rig.pass(2);
-    EXPECT_TRUE(again->cancel());
-    EXPECT_EQ(told, 2);
-    rig.pass(3);
-    EXPECT_TRUE(journal().is({1, 1}));
+    EXPECT_EQ(told, 0);
+    EXPECT_EQ(rig.told_after_run(), 1);
+    EXPECT_FALSE(once->cancel());
+    for (const job_mode mode : {job_mode::fixed_rate, job_mode::fixed_delay}) {
+        auto again = rig->add_function({.mode = mode, .first = ms(1), .period = ms(1)},
+                                       function_that_is_told{});
+        ASSERT_TRUE(again.has_value());
+        rig.pass(2);
+        EXPECT_TRUE(again->cancel());
+        EXPECT_EQ(told, 0);
+        EXPECT_EQ(rig.told_after_run(), 1);
+        rig.pass(3);
+        EXPECT_TRUE(journal().is({1, 1}));
+        EXPECT_EQ(told, 0);
+    }
+}
+
+// PK-SCH-25: a run that waits is one that was to come.
+TEST(cancelling, PK_SCH_25_a_function_that_waits_is_told) {
+    told_rig rig;
+    for (const job_mode mode : {job_mode::fixed_rate, job_mode::fixed_delay}) {
+        auto again = rig->add_function({.mode = mode, .first = ms(1), .period = ms(1)},
+                                       function_that_is_told{});
+        ASSERT_TRUE(again.has_value());
+        rig.time.advance(ms(1));
+        rig->run_due(rig.time.now());
+        EXPECT_TRUE(again->cancel());
+        EXPECT_EQ(rig.told_after_run(), 1);
+        EXPECT_TRUE(journal().is({}));
+    }
+}
+
+// PK-SCH-25: not when it runs and nothing else was to come, nor when it has run.
+TEST(cancelling, PK_SCH_25_a_function_that_runs_is_not_told) {
+    told_rig rig;
     auto runs = rig->schedule_once_fn(ms(1), function_that_is_told{});
     ASSERT_TRUE(runs.has_value());
     rig.pass(1);
-    EXPECT_TRUE(journal().is({1}));
-    EXPECT_EQ(told, 2);
+    EXPECT_FALSE(runs->cancel());
+    EXPECT_EQ(rig.told_after_run(), 0);
+    cancellable self;
+    auto ends =
+        rig->schedule_with_fixed_delay_fn(ms(1), ms(1), function_that_is_told{.inside = &self});
+    ASSERT_TRUE(ends.has_value());
+    self = *ends;
+    rig.pass(3);
+    EXPECT_TRUE(ends->is_cancelled());
+    EXPECT_EQ(rig.told_after_run(), 0);
+    EXPECT_TRUE(journal().is({1, 1}));
+}
+
+// PK-SCH-25: nor when the scheduler is closed.
+TEST(cancelling, PK_SCH_25_a_close_does_not_tell_functions) {
+    told_rig rig;
+    ASSERT_TRUE(rig->schedule_once_fn(ms(5), function_that_is_told{}).has_value());
+    ASSERT_TRUE(rig->schedule_at_fixed_rate_fn(ms(1), ms(1), function_that_is_told{}).has_value());
+    ASSERT_TRUE(
+        rig->schedule_with_fixed_delay_fn(ms(1), ms(1), function_that_is_told{}).has_value());
+    rig.time.advance(ms(1));
+    rig->run_due(rig.time.now());
+    (void)rig->shutdown();
+    EXPECT_EQ(rig.told_after_run(), 0);
+    EXPECT_TRUE(journal().is({}));
+}
+
+// PK-SCH-25, SC-22: one that is ended because it missed too much is.
+TEST(cancelling, PK_SCH_25_a_function_that_missed_too_much_is_told) {
+    told_rig rig;
+    ASSERT_TRUE(rig->schedule_at_fixed_rate_fn(ms(1), ms(1), function_that_is_told{}).has_value());
+    rig.jump(50);
+    EXPECT_EQ(rig.told_after_run(), 1);
+    EXPECT_TRUE(journal().is({}));
 }
 
 struct counted_message {
@@ -340,7 +425,7 @@ struct counted_actor {
     }
 };
 
-// Constructors and destructors balance on every path.
+// PK-SCH-26: constructors and destructors balance on every path, and at once when it is cancelled.
 TEST(cancelling, every_message_is_destroyed_once) {
     counted_message::live = 0;
     {

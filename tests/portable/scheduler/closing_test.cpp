@@ -120,7 +120,7 @@ TEST(closing, TC_S34_a_failing_task_is_told_and_the_rest_run) {
     EXPECT_EQ(rig->metrics().on_close_failed, 1u);
 }
 
-// TC-P20, C-SCH-18, SH-4: an ordinary timer does not run at the end; a task does, once.
+// TC-P20, C-SCH-18, PK-SCH-27, SH-4: an ordinary timer does not run at the end; a task does, once.
 TEST(closing, TC_P20_timers_that_are_not_due_do_not_run) {
     served_rig rig;
     const auto who = rig.spawn();
@@ -170,7 +170,7 @@ TEST(closing, SH_1_due_then_cancelled_then_tasks) {
     });
 }
 
-// TC-S13, C-SCH-36, SH-2: nothing is accepted afterwards, and a delay says why.
+// TC-S13, C-SCH-36, PK-SCH-28, SH-2: nothing is accepted afterwards, and a delay says why.
 TEST(closing, TC_S13_nothing_is_accepted_afterwards) {
     served_rig rig;
     const auto who = rig.spawn();

@@ -124,7 +124,7 @@ TEST(scheduler_conformance, a_job_that_ends_during_its_run_is_not_armed_again) {
     }
 }
 
-// C-SCH-34: what ended by a failure has completed. It was not cancelled, and cannot be.
+// C-SCH-34, PK-SCH-24: what ended by a failure has completed. It was not cancelled, and cannot be.
 TEST(scheduler_conformance, a_job_that_failed_is_completed_for_good) {
     scheduler_rig rig;
     auto made = rig->schedule_at_fixed_rate_fn(
@@ -137,7 +137,8 @@ TEST(scheduler_conformance, a_job_that_failed_is_completed_for_good) {
     EXPECT_FALSE(made->is_cancelled());
 }
 
-// C-SCH-35: a dispatcher that takes no functions is told of, and everything else goes on.
+// C-SCH-35, PK-SCH-21: a dispatcher that takes no functions is told of, and everything else goes
+// on.
 TEST(scheduler_conformance, a_function_that_nobody_runs_is_told_and_others_go_on) {
     scheduler_rig rig;
     const auto who = rig.spawn();
@@ -202,8 +203,8 @@ TEST(scheduler_conformance, who_is_woken_may_ask_the_scheduler) {
 
 // ---- sleeping too long
 
-// TC-P14, C-SCH-12: four jobs at 1/2 + i steps, and a look after 4 1/2 steps at once: all four, and
-// the next look half a step later.
+// TC-P14, C-SCH-12, PK-SCH-3: four jobs at 1/2 + i steps, and a look after 4 1/2 steps at once: all
+// four, and the next look half a step later.
 TEST(scheduler_conformance, all_that_was_overslept_comes_at_once) {
     const duration step = ms(10);
     scheduler_rig rig([](scheduler_options& o) { o.config.resolution = ms(10); });
@@ -222,7 +223,8 @@ TEST(scheduler_conformance, all_that_was_overslept_comes_at_once) {
     EXPECT_EQ(rig->next_deadline(), instant::never());  // tickless: nothing to look for
 }
 
-// TC-P15, C-SCH-13: a delay counts from the call, not from when somebody has seen it.
+// TC-P15, C-SCH-13, PK-SCH-6, PK-SCH-9: a delay counts from the call, not from when somebody has
+// seen it.
 TEST(scheduler_conformance, a_delay_counts_from_the_call) {
     scheduler_rig rig([](scheduler_options& o) { o.config.resolution = ms(10); });
     const auto who = rig.spawn();
@@ -244,7 +246,8 @@ TEST(scheduler_conformance, a_delay_counts_from_the_call) {
     EXPECT_TRUE(journal().is({2}));
 }
 
-// TC-P16, C-SCH-14: jobs that share a slot of the wheel, a round or several apart, come one by one.
+// TC-P16, C-SCH-14, PK-SCH-4: jobs that share a slot of the wheel, a round or several apart, come
+// one by one.
 TEST(scheduler_conformance, rounds_of_the_wheel_are_told_apart) {
     for (const std::int64_t round : {1, 2, 256, 65'536}) {
         scheduler_rig rig([](scheduler_options& o) { o.config.resolution = ms(1); });
@@ -284,7 +287,8 @@ TEST(scheduler_conformance, an_exact_multiple_of_a_round_comes_once) {
 
 // ---- the ends of counters
 
-// TC-P17, C-SCH-16: one per step, in order, across every width a counter of ticks may have.
+// TC-P17, C-SCH-16, PK-SCH-2, PK-SCH-30: one per step, in order, across every width a counter of
+// ticks may have.
 TEST(scheduler_conformance, ticks_go_on_where_a_counter_would_wrap) {
     for (const unsigned bits : {31U, 32U}) {
         scheduler_rig rig(begun_at(instant::from_ns(((1ULL << bits) - 20) * 1'000'000)));
@@ -388,8 +392,8 @@ TEST(scheduler_conformance, an_initial_delay_of_zero_by_the_preset) {
     EXPECT_FALSE(rig->schedule_at_fixed_rate(ms(0), ms(0), who, number{1}).has_value());
 }
 
-// C-SCH-32: by the preset a delay of zero is the next tick, through the dispatcher, and can be
-// cancelled until then.
+// C-SCH-32, PK-SCH-10: by the preset a delay of zero is the next tick, through the dispatcher, and
+// can be cancelled until then.
 TEST(scheduler_conformance, a_delay_of_zero_by_the_preset) {
     scheduler_rig rig(by_the_preset);
     auto made = rig->schedule_once_fn(ms(0), [](const execution_batch&) { journal().add(1); });

@@ -113,7 +113,7 @@ TEST(driver_keeper, TS_9_says_who_drives) {
     EXPECT_EQ(v.restarts, 0u);
 }
 
-// TS-7, TS-8: told with name and cause, and started again at once.
+// TS-7, TS-8, PK-SCH-22: told with name and cause, and started again at once.
 TEST(driver_keeper, TS_8_a_driver_that_stops_is_told_of_and_started_again) {
     rig r;
     EXPECT_TRUE(r.keeper.start().has_value());

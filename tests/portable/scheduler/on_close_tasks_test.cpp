@@ -186,7 +186,7 @@ TEST(on_close_tasks, a_task_cannot_register_another) {
     EXPECT_EQ(r.order(), std::string_view(""));
 }
 
-// SH-2, C-SCH-37: a cancelled task is not run; the first cancel wins.
+// SH-2, C-SCH-37, PK-SCH-29: a cancelled task is not run; the first cancel wins.
 TEST(on_close_tasks, a_cancelled_task_does_not_run) {
     rig r(3);
     const auto a = r.tasks.add(r.letter('a'), user);

@@ -260,7 +260,7 @@ TEST(periodic, a_fixed_delay_may_begin_when_it_is_sent) {
     }
 }
 
-// SC-11, TC-P21, C-SCH-21
+// SC-11, TC-P21, C-SCH-21, PK-SCH-17
 TEST(periodic, it_ends_with_its_receiver) {
     for (const job_mode mode : {job_mode::fixed_rate, job_mode::fixed_delay}) {
         scheduler_rig rig;
@@ -376,8 +376,8 @@ TEST(periodic, functions_come_again) {
     }
 }
 
-// SC-12, TC-P21, C-SCH-22, C-SCH-23: it ends, is told once, and completed. By an error; exceptions
-// are the host's.
+// SC-12, TC-P21, C-SCH-22, C-SCH-23, PK-SCH-19: it ends, is told once, and completed. By an error;
+// exceptions are the host's.
 TEST(periodic, a_function_that_fails_ends_its_job) {
     for (const job_mode mode : {job_mode::one_shot, job_mode::fixed_rate, job_mode::fixed_delay}) {
         scheduler_rig rig;
@@ -399,6 +399,21 @@ TEST(periodic, a_function_that_fails_ends_its_job) {
         EXPECT_EQ(rig->active_count(), 0u);
         EXPECT_EQ(rig->cell_count(), 0u);
     }
+}
+
+// SC-12, PK-SCH-20: a one-shot that fails is told, and has completed; others go on.
+TEST(periodic, PK_SCH_20_a_one_shot_that_fails_is_told) {
+    scheduler_rig rig;
+    auto made = rig->schedule_once_fn(
+        ms(1), [](const execution_batch&) { return tactus::handled::failed("one"); });
+    ASSERT_TRUE(made.has_value());
+    ASSERT_TRUE(
+        rig->schedule_once_fn(ms(1), [](const execution_batch&) { journal().add(2); }).has_value());
+    rig.pass(1);
+    EXPECT_TRUE(made->is_completed());
+    EXPECT_EQ(made->end(), tactus::job_end::failed);
+    EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::handler_failed), 1u);
+    EXPECT_TRUE(journal().is({2}));
 }
 
 // A fixed rate whose function has not run yet owes it the runs.

@@ -37,7 +37,7 @@ TEST(registering, a_delay_of_zero_or_less_is_refused) {
     EXPECT_EQ(rig->active_count(), 0u);
 }
 
-// TC-S02, TC-P11, TC-P13, C-SCH-10, C-SCH-28, SC-3: exactly INT32_MAX ticks is accepted.
+// TC-S02, TC-P11, TC-P13, C-SCH-10, C-SCH-28, PK-SCH-11, SC-3: exactly INT32_MAX ticks is accepted.
 TEST(registering, the_longest_delay_is_int32_max_ticks) {
     scheduler_rig rig([](scheduler_options& o) { o.config.resolution = duration::from_ns(1); });
     const auto who = rig.spawn();
@@ -142,7 +142,7 @@ TEST(registering, zero_may_mean_the_next_tick) {
     EXPECT_TRUE(journal().is({1, 2}));
 }
 
-// SC-1, TW-3: in [delay, delay + 1 tick], never earlier.
+// SC-1, TW-3, PK-SCH-5, PK-SCH-7, PK-SCH-8: in [delay, delay + 1 tick], never earlier.
 TEST(registering, it_comes_within_a_tick_after_its_delay_and_never_before) {
     scheduler_rig rig(by_ten_ms);
     const auto who = rig.spawn();
@@ -215,7 +215,7 @@ TEST(registering, a_lonely_entry_of_the_overflow_comes_on_time) {
     EXPECT_TRUE(journal().is({1}));
 }
 
-// SC-7, C-SCH-39
+// SC-7, C-SCH-39, PK-SCH-1
 TEST(registering, capabilities_say_what_it_can) {
     scheduler_rig rig(by_ten_ms);
     const auto can = rig->capabilities();

@@ -52,7 +52,8 @@ struct cargo_type {
     // False: the copy threw; null: cannot be copied.
     bool (*tell_copy)(const void* cargo, mailbox_index to, mailbox_index sender) noexcept;
     handled (*run)(void* cargo, const execution_batch& what) noexcept;  // of a function
-    void (*cancelled)(void* cargo) noexcept;  // null: it does not want to know
+    // Null: it does not want to know. Functions are told where they run, others at once.
+    void (*cancelled)(void* cargo) noexcept;
     std::uint32_t size;
     std::uint32_t alignment;
 };
@@ -164,7 +165,8 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     job_kind kind = job_kind::message;
     timer_priority priority = timer_priority::normal;
     bool own_block = false;     // what it carries lies in a block of the scheduler's memory
-    bool was_handled = false;   // of a flight or one-shot: its handler was called
+    bool was_handled = false;   // of a flight or one-shot: its handler was called; of a function
+                                // that is cancelled: it was running, and nothing else to come
     bool failed = false;        // SC-12
     bool has_overflow = false;  // a place in overflow is reserved; the lock's holder's
     bool goes_alone = false;    // of one that is due: its message is sent without a cell

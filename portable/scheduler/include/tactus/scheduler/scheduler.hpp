@@ -399,11 +399,19 @@ private:
     void rearm_or_end(job& j, duration delay) noexcept;
     void rearm_or_end(job& j) noexcept { rearm_or_end(j, j.period); }
     void finish(job& j, job_state to, job_end why = job_end::as_asked) noexcept;
-    void release_hold(job& j) noexcept;
+    void release_hold(job& j, bool is_where_it_runs = false) noexcept;
     void flight_ended(job& flight) noexcept;
     void note_lost(const job& j) noexcept;
     void run_function(job& j) noexcept;
-    void function_over(job& j) noexcept;
+    void function_over(job& j, bool is_where_it_runs) noexcept;
+    /// PK-SCH-25: of a function that is over: it wants to know that it was cancelled.
+    [[nodiscard]] static bool is_to_be_told(const job& j) noexcept;
+    /// True: it is told where it would have run, and ended there.
+    [[nodiscard]] bool tell_cancelled(job& j) noexcept;
+    void end_cargo(job& j) noexcept {
+        drop_cargo(j);
+        submit(j);
+    }
     void warn(scheduler_warning_kind kind, const execution_batch& of, std::int64_t value,
               std::int64_t limit, const char* text = "") noexcept;
     [[nodiscard]] execution_batch batch_of(const job& j, std::uint32_t missed) const noexcept;

@@ -47,7 +47,8 @@ public:
                             std::forward<M>(message));
     }
     /// The same for a function `f(const execution_batch&)`, which runs on a dispatcher. If it has a
-    /// member `cancelled()`, that is called when it is.
+    /// member `cancelled()`, that is called there, once, when a run that was to come is cancelled,
+    /// but not when the scheduler is closed.
     template <class F>
     [[nodiscard]] std::expected<cancellable, scheduler_error> add_function(const job_request& r,
                                                                            F&& f) noexcept {
