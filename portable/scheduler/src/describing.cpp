@@ -104,13 +104,41 @@ constexpr sentence<diagnostic_kind> diagnostic_sentences[] = {
 static_assert(std::size(diagnostic_sentences) == diagnostic_kind_count &&
               in_order(diagnostic_sentences));
 
-/// `put` writes what a letter stands for.
-template <class Enum, std::size_t Count, class Put>
-std::string_view written(const sentence<Enum> (&sentences)[Count], Enum about, std::span<char> out,
-                         Put&& put) noexcept {
-    text_in text(out);
+template <class Enum, std::size_t Count>
+const char* text_of(const sentence<Enum> (&sentences)[Count], Enum about) noexcept {
     const auto i = static_cast<std::size_t>(about);
-    std::string_view rest = i < Count ? sentences[i].text : "unknown";
+    return i < Count ? sentences[i].text : "unknown";
+}
+
+/// What there is no room for is no entry among others.
+bool is_message(const char* what) noexcept {
+    return std::string_view(what) == "message";
+}
+const char* text_of(const scheduler_error& error) noexcept {
+    const bool has_limit = error.limit != 0;
+    if (error.code == scheduler_errc::capacity_exceeded && is_message(error.field))
+        return "no memory for a message of %v bytes, of which a cell holds %l: send a smaller one, "
+               "or share what it holds";
+    if (error.code == scheduler_errc::capacity_exceeded && !has_limit)
+        return "no room for a %k: there is no memory for one, or what keeps them was not made";
+    if (error.code == scheduler_errc::unsupported_mode && is_message(error.field))
+        return "mode %m needs a message that can be copied: hold what cannot be by a "
+               "std::shared_ptr, or schedule it once";
+    if (error.code == scheduler_errc::backpressured && !has_limit)
+        return "refused under backpressure by %c, %v timers are active: try again when it is over";
+    return text_of(error_sentences, error.code);
+}
+const char* text_of(const scheduler_warning& warning) noexcept {
+    if (warning.kind == scheduler_warning_kind::capacity_exceeded && is_message(warning.about))
+        return "a timer was refused, there is no memory for its message of %v bytes, of which a "
+               "cell holds %l";
+    return text_of(warning_sentences, warning.kind);
+}
+
+/// `put` writes what a letter stands for.
+template <class Put>
+std::string_view written(std::string_view rest, std::span<char> out, Put&& put) noexcept {
+    text_in text(out);
     for (;;) {
         const std::size_t mark = rest.find('%');
         text.add(rest.substr(0, mark));
@@ -164,7 +192,7 @@ std::string_view describe(const scheduler_error& error, std::span<char> out) noe
             break;
         }
     };
-    return written(error_sentences, error.code, out, put);
+    return written(text_of(error), out, put);
 }
 
 std::string_view describe(const scheduler_warning& warning, std::span<char> out) noexcept {
@@ -214,7 +242,7 @@ std::string_view describe(const scheduler_warning& warning, std::span<char> out)
             break;
         }
     };
-    return written(warning_sentences, warning.kind, out, put);
+    return written(text_of(warning), out, put);
 }
 
 std::string_view describe(const diagnostic& what, std::span<char> out) noexcept {
@@ -254,7 +282,7 @@ std::string_view describe(const diagnostic& what, std::span<char> out) noexcept 
             break;
         }
     };
-    return written(diagnostic_sentences, what.kind, out, put);
+    return written(text_of(diagnostic_sentences, what.kind), out, put);
 }
 
 }  // namespace tactus::inline v0

@@ -238,7 +238,8 @@ void scheduler::make_way() noexcept {
 void scheduler::owe_capacity(const scheduler_error& why, owed_warnings& owed) noexcept {
     owed.add({.kind = scheduler_warning_kind::capacity_exceeded,
               .value = why.value,
-              .limit = why.limit});
+              .limit = why.limit,
+              .about = why.field});
 }
 
 }  // namespace tactus::inline v0

@@ -54,7 +54,7 @@ bool scheduler::give_cargo_room(job& j, const detail::cargo_type& type) noexcept
     j.own_block = before + type.size > sizeof j.inside || type.alignment > job::inside_alignment;
     if (j.own_block) [[unlikely]] {
         before = room_before(j.kind, true);
-        if (memory_ == nullptr || type.alignment > alignof(std::max_align_t))
+        if (memory_ == nullptr)
             return false;
         block = static_cast<std::byte*>(
             memory_->allocate(before + type.size, alignof(std::max_align_t)));
@@ -127,14 +127,32 @@ scheduler_error no_room(std::uint32_t used, std::uint32_t capacity) noexcept {
     return {.code = scheduler_errc::capacity_exceeded, .value = used, .limit = capacity};
 }
 
-scheduler_error too_large(std::uint32_t size) noexcept {
-    return {.code = scheduler_errc::capacity_exceeded,
-            .field = "byte of the message",
-            .value = size,
-            .limit = job::inside_size};
+}  // namespace
+
+// BP-8, BP-10: what there is no memory for is refused as what there is no cell for.
+scheduler_error scheduler::no_memory_for(const detail::cargo_type& type) noexcept {
+    const scheduler_error why{.code = scheduler_errc::capacity_exceeded,
+                              .field = "message",
+                              .value = type.size,
+                              .limit = job::inside_size};
+    owed_warnings owed;
+    owe_capacity(why, owed);
+    count_rejected(why.code);
+    tell(owed);
+    return why;
 }
 
-}  // namespace
+scheduler_error scheduler::construction_failed(job& j) noexcept {
+    abandon(j);
+    count_rejected(scheduler_errc::construction_failed);
+    return {.code = scheduler_errc::construction_failed};
+}
+
+void scheduler::count_rejected(scheduler_errc why) noexcept {
+    enter();
+    ++rejected_[static_cast<std::size_t>(why)];
+    let_go();
+}
 
 scheduler_error scheduler::no_cell(bool takes_overflow, owed_warnings& owed) noexcept {
     if (takes_overflow)
@@ -179,9 +197,8 @@ scheduler::place scheduler::begin_registering(const job_request& r, job_kind kin
         job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind)).bits(),
         job::state.release());
     if (!give_cargo_room(j, type)) {
-        p.why = too_large(type.size);
-        p.cell = nullptr;
         abandon(j);
+        return {.why = no_memory_for(type)};
     }
     return p;
 }
@@ -250,7 +267,7 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
             } else {
                 submit(j);
             }
-            return std::unexpected(too_large(type.size));
+            return std::unexpected(no_memory_for(type));
         }
         std::memcpy(j.cargo, bytes, type.size);
     }

@@ -65,7 +65,8 @@ TEST(every_variant, SD_5_every_error_is_produced) {
         EXPECT_GE(rig->capabilities().min_delay_ticks, 1u);
         const throws_when_copied message;
         note(seen, rig->schedule_once(ms(1), who, message));
-        EXPECT_EQ(rig->active_count(), 0u);  // SC-2
+        EXPECT_EQ(rig->active_count(), 0u);              // SC-2
+        EXPECT_EQ(rig->metrics().rejected_total(), 1u);  // BP-8
         ASSERT_TRUE(rig->schedule_once(far_away, who, number{1}).has_value());
         note(seen, rig->schedule_once(far_away, who, number{2}));  // capacity_exceeded
         for (int i = 0; i < 3; ++i)

@@ -85,9 +85,14 @@ TEST(scheduler_describe, an_error_says_what_was_wrong_with_the_number) {
                                        .limit = 8},
                        room),
               "burst_threshold of 9 is not allowed, it is at most 8");
-    EXPECT_EQ(
-        describe(scheduler_error{.code = scheduler_errc::capacity_exceeded}, room),
-        "no room for another timer, 0 of 0 are in use: cancel some or choose a larger profile");
+    EXPECT_EQ(describe(scheduler_error{.code = scheduler_errc::capacity_exceeded}, room),
+              "no room for a timer: there is no memory for one, or what keeps them was not made");
+    EXPECT_EQ(describe(scheduler_error{.code = scheduler_errc::backpressured,
+                                       .cause = backpressure_cause::driver,
+                                       .value = 3},
+                       room),
+              "refused under backpressure by driver, 3 timers are active: try again when it is "
+              "over");
     EXPECT_EQ(describe(scheduler_error{.code = scheduler_errc::unsupported_mode, .value = 2}, room),
               "mode fixed_delay is not supported here: capabilities() says which are");
 }

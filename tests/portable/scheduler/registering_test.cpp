@@ -259,7 +259,48 @@ TEST(registering, a_large_message_has_a_block_of_its_own) {
     rig.large.refusing = false;
 }
 
-// SC-1: the sender goes with it. SC-11: who is gone gets a dead letter, once.
+struct large_and_made : large {
+    large_and_made() = default;
+    large_and_made(const large_and_made& o) noexcept : large(o) {}
+    large_and_made& operator=(const large_and_made&) = default;
+    ~large_and_made() {}
+};
+struct alignas(64) aligned {
+    char bytes[8] = {};
+};
+
+// BP-8, BP-10, SD-5: a message for which there is no room is told and counted, and the sentences
+// say what there is no room for.
+TEST(registering, BP_10_a_message_without_room_is_told_and_counted) {
+    scheduler_rig rig(by_ten_ms);
+    const auto who = rig.spawn();
+    rig.large.refusing = true;
+    char room[192];
+    const auto refused = rig->schedule_once(ms(10), who, large{});
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(rig.warnings.of(tactus::scheduler_warning_kind::capacity_exceeded), 1u);
+    EXPECT_FALSE(rig->schedule_once(ms(10), who, large_and_made{}).has_value());
+    EXPECT_EQ(rig.warnings.of(tactus::scheduler_warning_kind::capacity_exceeded), 2u);
+    const auto crooked = rig->schedule_once(ms(10), who, aligned{});
+    ASSERT_FALSE(crooked.has_value());
+    EXPECT_EQ(crooked.error().code, scheduler_errc::invalid_options);
+    const auto m = rig->metrics();
+    EXPECT_EQ(m.rejected[static_cast<std::size_t>(scheduler_errc::capacity_exceeded)], 2u);
+    EXPECT_EQ(m.rejected[static_cast<std::size_t>(scheduler_errc::invalid_options)], 0u);  // SC-2
+    rig.large.refusing = false;
+    if (tactus::port::cache_line < 8)
+        return;  // a cell of a small board is smaller
+    EXPECT_EQ(tactus::describe(refused.error(), room),
+              "no memory for a message of 200 bytes, of which a cell holds 64: send a smaller one, "
+              "or share what it holds");
+    EXPECT_EQ(tactus::describe(rig.warnings.all[0], room),
+              "a timer was refused, there is no memory for its message of 200 bytes, of which a "
+              "cell holds 64");
+    EXPECT_EQ(tactus::describe(crooked.error(), room),
+              "alignment of the message of 64 is not allowed, it is at most 16");
+}
+
+// SC-1: the sender goes with it. SC-11, PK-SCH-12: who is gone gets a dead letter, once.
 TEST(registering, a_message_has_its_sender_and_its_end) {
     scheduler_rig rig(by_ten_ms);
     const auto sender = rig.spawn();

@@ -225,6 +225,9 @@ private:
                                           const detail::cargo_type& type) noexcept;
     [[nodiscard]] std::expected<cancellable, scheduler_error> commit(job& j) noexcept;
     void abandon(job& j) noexcept;
+    [[nodiscard]] scheduler_error no_memory_for(const detail::cargo_type& type) noexcept;
+    [[nodiscard]] scheduler_error construction_failed(job& j) noexcept;
+    void count_rejected(scheduler_errc why) noexcept;
 
     [[nodiscard]] std::uint16_t callers_dispatcher() const noexcept;
     [[nodiscard]] timer_policy find_policy(timer_affinity from) const noexcept;

@@ -19,8 +19,10 @@ enum class scheduler_errc : std::uint8_t {
     unsupported_mode,            // the job_mode | 0 (SC-14)
     quota_exceeded,              // timers active | quota (BP-2)
     capacity_exceeded,           // entries in use | their capacity: of overflow (BP-7), or what
-                                 // `field` names; where memory is refused, what there is | the same
-    backpressured,               // timers active | adaptive quota; `cause` says why (BP-3, BP-9)
+                                 // `field` names; where memory is refused, what there is | the
+                                 // same; of a message its size | what a cell holds
+    backpressured,               // timers active | adaptive quota, 0: there is none; `cause` says
+                                 // why (BP-3, BP-9)
     closed,                      // 0 | 0 (SH-1)
     task_run_capacity_exceeded,  // on-close tasks | their capacity (SH-2)
     construction_failed,         // 0 | 0: the constructor of what is to be sent or run threw

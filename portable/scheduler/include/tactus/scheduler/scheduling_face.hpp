@@ -10,6 +10,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <new>
@@ -168,6 +169,11 @@ private:
         const job_request& r, detail::job_kind kind, const detail::cargo_type& type,
         T&& cargo) noexcept {
         using object = std::remove_cvref_t<T>;
+        if constexpr (alignof(object) > alignof(std::max_align_t))
+            return std::unexpected(scheduler_error{.code = scheduler_errc::invalid_options,
+                                                   .field = "alignment of the message",
+                                                   .value = alignof(object),
+                                                   .limit = alignof(std::max_align_t)});
         if constexpr (std::is_trivially_copyable_v<object>)
             return self().register_bytes(r, kind, type, &cargo);
         const auto p = self().begin_registering(r, kind, type);
@@ -175,10 +181,8 @@ private:
             return std::unexpected(p.why);
         const handled made =
             call_user([&] { ::new (p.cell->cargo) object(std::forward<T>(cargo)); });
-        if (!made.is_ok()) {
-            self().abandon(*p.cell);
-            return std::unexpected(scheduler_error{.code = scheduler_errc::construction_failed});
-        }
+        if (!made.is_ok())
+            return std::unexpected(self().construction_failed(*p.cell));
         return self().commit(*p.cell);
     }
     [[nodiscard]] Scheduler& self() noexcept { return static_cast<Scheduler&>(*this); }
