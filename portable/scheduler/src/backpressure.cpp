@@ -119,8 +119,10 @@ void backpressure::apply(backpressure_event event, tick now, pressure_warnings& 
 backpressure::admission backpressure::refuse(const request& wanted, scheduler_errc code,
                                              std::uint32_t limit) noexcept {
     ++refused_[static_cast<std::size_t>(cause_)];
+    // BP-9: without bounds there is no such quota.
+    const std::uint32_t told = limit != scheduler_capacity::unlimited ? limit : 0;
     return {std::unexpected(scheduler_error{
-                .code = code, .cause = cause_, .value = wanted.active, .limit = limit}),
+                .code = code, .cause = cause_, .value = wanted.active, .limit = told}),
             {}};
 }
 

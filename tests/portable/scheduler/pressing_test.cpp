@@ -337,6 +337,21 @@ TEST(pressing, SC_38_an_idle_hour_is_no_backlog) {
     EXPECT_EQ(m.lateness.total_us, 0u);
 }
 
+// BP-9: the profile unbounded has no adaptive quota, and who is refused is not told of one.
+TEST(pressing, BP_9_without_bounds_no_quota_is_named) {
+    if (tactus::port::has_interrupts)
+        return;  // a device has bounds
+    pressed<scheduler_rig> rig([](scheduler_options& o) {
+        o.config.profile = tactus::scheduler_profile::unbounded;
+        o.config.catch_up = ms(5);
+    });
+    rig.fall_behind(6);
+    const auto why = rig.refusal(timer_priority::normal);
+    EXPECT_EQ(why.code, scheduler_errc::backpressured);
+    EXPECT_EQ(why.limit, 0);
+    journal().clear();
+}
+
 // SC-33: a clock that is set by hand has no excuse. Who steps over a deadline is told by how much;
 // who comes to it is not.
 TEST(pressing, SC_33_a_clock_set_by_hand_has_a_budget_of_nothing) {
