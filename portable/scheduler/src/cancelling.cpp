@@ -119,20 +119,21 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
     // It is in two lines: both are asked for at once.
     port::prefetch(reinterpret_cast<const std::byte*>(&j) + port::cache_line);
     job_word seen(j.word.load(job::state.acquire()));
-    // CN-3: a run that waits in a mailbox keeps no timer from being registered. Its cell is not
-    // given back while the lock is held.
+    // CN-3: a run that waits in a mailbox keeps no timer from being registered; and its cancel is
+    // noted now, not when the message is gone. Its cell is not given back while the lock is held,
+    // and it is in somebody's hands, so that it cannot be left for the holder.
     if (seen.state() == job_state::executing && seen.is(job_word::periodic)) {
-        inside = lock_.try_enter();
-        // Where there is a quota, who finds the lock taken waits for it.
-        if (!inside && quota_ != scheduler_capacity::unlimited) {
+        if (!lock_.try_enter())
             enter();
-            inside = true;
-        }
+        inside = true;
     }
     const bool is_ended = end_word(j, seen, generation, to, why);
     if (inside) {
-        if (is_ended && seen.state() == job_state::executing)
+        if (is_ended && seen.state() == job_state::executing) {
             deactivate(j);
+            if (to == job_state::cancelled)
+                count_cancelled(j);
+        }
         let_go();
     }
     if (!is_ended)

@@ -106,12 +106,17 @@ void scheduler::apply(job& j) noexcept {
         return;
     }
     (void)wheel_.cancel(j.timer);
-    if (word.state() == job_state::cancelled && !j.is_counted) {
-        j.is_counted = true;
-        ++counts_.cancelled;
-        note(diagnostic_kind::cancel, j, now_if_watched());
-    }
+    if (word.state() == job_state::cancelled)
+        count_cancelled(j);
     end_scheduled(j);
+}
+
+void scheduler::count_cancelled(job& j) noexcept {
+    if (j.is_counted)
+        return;
+    j.is_counted = true;
+    ++counts_.cancelled;
+    note(diagnostic_kind::cancel, j, now_if_watched());
 }
 
 tick scheduler::now_if_watched() const noexcept {

@@ -54,4 +54,31 @@ TEST(looking, SC_10_the_log_is_read_under_no_lock) {
     EXPECT_TRUE(journal().is({1, 2}));
 }
 
+// SD-1, CN-8: a cancel is noted and counted when it is made, also of a job whose message waits.
+TEST(looking, SD_1_a_cancel_is_noted_when_it_is_made) {
+    for (const job_mode mode : {job_mode::fixed_rate, job_mode::fixed_delay}) {
+        served_rig rig;
+        const auto who = rig.spawn();
+        auto cancels = rig->subscribe(diagnostic_kind::cancel, 4);
+        ASSERT_TRUE(cancels.has_value());
+        auto made =
+            rig->add({.mode = mode, .first = ms(1), .period = ms(10), .to = who}, number{1});
+        ASSERT_TRUE(made.has_value());
+        rig.time.advance(ms(1));
+        rig->run_due(rig.time.now());
+        EXPECT_TRUE(made->cancel());
+        EXPECT_EQ(rig->counted().cancelled, 1u);
+        const auto noted = cancels->poll();
+        ASSERT_TRUE(noted.has_value());
+        EXPECT_EQ(noted->at, 1u);
+        EXPECT_EQ(noted->job, made->id());
+        rig.time.advance(ms(500));
+        rig.run();
+        EXPECT_FALSE(cancels->poll().has_value());
+        EXPECT_EQ(rig->counted().cancelled, 1u);
+        EXPECT_EQ(rig->cell_count(), 0u);
+        EXPECT_TRUE(journal().is({}));
+    }
+}
+
 }  // namespace

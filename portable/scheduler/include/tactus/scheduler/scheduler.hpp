@@ -286,6 +286,7 @@ private:
     /// What who keeps the time is to wait for; no_deadline: nothing.
     [[nodiscard]] tick next_kept() noexcept;
     void apply(job& j) noexcept;
+    void count_cancelled(job& j) noexcept;
     /// Of one that was cancelled while it was scheduled: keeps it, or does what apply does.
     void withdraw(job& j, job_word was) noexcept;
     void keep_withdrawn(job& j) noexcept;
