@@ -206,12 +206,8 @@ bool scheduler::came_due(job& j, instant now) noexcept {
     j.fired_at = at;
     j.missed = 0;
     // The runtime's own is armed again for each run that is not folded.
-    if (j.mode == job_mode::fixed_rate && (j.kind != job_kind::note || !j.each)) {
-        // A deadline within this tick counts as reached when it was registered late.
-        const std::int64_t late = (scale_.begin_of(at) - j.due).ns();
-        constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-        j.missed = late <= 0 ? 0 : static_cast<std::uint32_t>(std::min(late / j.period.ns(), most));
-    }
+    if (j.mode == job_mode::fixed_rate && (j.kind != job_kind::note || !j.each))
+        j.missed = missed_by(j, at);
     if (services_ != nullptr && services_->has(scheduler_services::watching)) [[unlikely]]
         note_fire(j, at);
     if (j.kind == job_kind::message) {
@@ -219,6 +215,13 @@ bool scheduler::came_due(job& j, instant now) noexcept {
         j.flight = j.goes_alone ? nullptr : store_.take();
     }
     return true;
+}
+
+std::uint32_t scheduler::missed_by(const job& j, tick at) const noexcept {
+    // A deadline within this tick counts as reached when it was registered late.
+    const std::int64_t late = (scale_.begin_of(at) - j.due).ns();
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    return late <= 0 ? 0 : static_cast<std::uint32_t>(std::min(late / j.period.ns(), most));
 }
 
 // Where there is a quota, cells of messages on their way must not keep timers from being registered

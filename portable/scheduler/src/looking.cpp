@@ -126,10 +126,11 @@ void scheduler::dump(text_sink& to, dump_format format, std::uint32_t jobs_max) 
     s.is_closed = is_closed_;
     const std::uint32_t made = store_.made_count();
     let_go();
+    const tick at = scale_.floor(time_.now());
     scheduler_dump out(to, format, s, jobs_max);
     for (std::uint32_t i = 0; i < made; ++i) {
         enter();
-        const auto view = view_of(store_.at(i));
+        const auto view = view_of(store_.at(i), at);
         let_go();
         if (view)
             out.job(*view);
@@ -137,7 +138,19 @@ void scheduler::dump(text_sink& to, dump_format format, std::uint32_t jobs_max) 
     out.end();
 }
 
-std::optional<job_view> scheduler::view_of(const job& j) const noexcept {
+// What has not come yet: of one that waits what is overdue, else what its message stands for; and
+// what waits for a function to be free.
+std::uint32_t scheduler::backlog_of(const job& j, bool is_waiting, tick at) const noexcept {
+    if (j.mode != job_mode::fixed_rate)
+        return 0;
+    const std::uint32_t overdue = is_waiting ? missed_by(j, at) : 0;
+    if (j.kind != job_kind::function)
+        return is_waiting ? overdue : j.missed;
+    const std::uint32_t owed = j.owed.load(std::memory_order_relaxed);
+    return overdue + (owed != 0 ? owed - 1 : 0);
+}
+
+std::optional<job_view> scheduler::view_of(const job& j, tick at) const noexcept {
     const job_word word(j.word.load(job::state.acquire()));
     const bool is_waiting = word.state() == job_state::scheduled;
     if (!is_waiting && (word.state() != job_state::executing || !word.is(job_word::periodic)))
@@ -146,7 +159,7 @@ std::optional<job_view> scheduler::view_of(const job& j) const noexcept {
     if (is_waiting)
         v.next = scale_.ceil(j.due);
     if (j.is_periodic()) {
-        v.backlog = j.missed;
+        v.backlog = backlog_of(j, is_waiting, at);
         if (j.fired_at != 0)
             v.last_fire = j.fired_at;
     }

@@ -81,4 +81,38 @@ TEST(looking, SD_1_a_cancel_is_noted_when_it_is_made) {
     }
 }
 
+[[nodiscard]] bool shows(served_rig& rig, std::string_view what) {
+    tactus::text_buffer<1'024> dump;
+    rig->dump(dump, tactus::dump_format::text);
+    return dump.view().find(what) != std::string_view::npos;
+}
+
+// SD-3: the backlog of a job is what has not come yet, not what came late.
+TEST(looking, SD_3_the_backlog_is_what_has_not_come) {
+    served_rig rig;
+    const auto who = rig.spawn();
+    ASSERT_TRUE(rig->schedule_at_fixed_rate(ms(1), ms(10), who, number{1}).has_value());
+    rig.jump(41);
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_TRUE(shows(rig, "fixed_rate, backlog 0, last fire 41, next 51"));
+    rig.time.advance(ms(35));  // nobody looks
+    EXPECT_TRUE(shows(rig, "fixed_rate, backlog 2, last fire 41, next 51"));
+}
+
+// SD-3: of a function also what waits for it.
+TEST(looking, SD_3_runs_that_wait_are_backlog) {
+    served_rig rig;
+    ASSERT_TRUE(rig->schedule_at_fixed_rate_fn(ms(1), ms(1),
+                                               [](const execution_batch&) { journal().add(1); })
+                    .has_value());
+    for (int i = 0; i < 3; ++i) {
+        rig.time.advance(ms(1));
+        rig->run_due(rig.time.now());
+    }
+    EXPECT_TRUE(shows(rig, "fixed_rate, backlog 2, last fire 3, next 4"));
+    rig.run();
+    EXPECT_TRUE(shows(rig, "fixed_rate, backlog 0, last fire 3, next 4"));
+    EXPECT_TRUE(journal().is({1}));
+}
+
 }  // namespace

@@ -279,8 +279,9 @@ private:
     }
     void note_watched(diagnostic_kind kind, const job* j, tick at, std::int64_t detail) noexcept;
     [[nodiscard]] tick now_if_watched() const noexcept;
+    [[nodiscard]] std::uint32_t backlog_of(const job& j, bool is_waiting, tick at) const noexcept;
     /// Nothing: it is no job that dumps show.
-    [[nodiscard]] std::optional<job_view> view_of(const job& j) const noexcept;
+    [[nodiscard]] std::optional<job_view> view_of(const job& j, tick at) const noexcept;
     [[nodiscard]] bool insert(job& j) noexcept;
     void note_nearer(instant due) noexcept;
     /// What who keeps the time is to wait for; no_deadline: nothing.
@@ -327,6 +328,8 @@ private:
     void doom(job& j) noexcept;
     /// False: it was cancelled meanwhile.
     [[nodiscard]] bool came_due(job& j, instant now) noexcept;
+    /// Of a fixed rate: periods that have passed since it was due.
+    [[nodiscard]] std::uint32_t missed_by(const job& j, tick at) const noexcept;
     void note_fire(const job& j, tick at) noexcept;
 
     // ---- anybody
