@@ -171,6 +171,11 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
         due.push(store_.at(static_cast<std::uint32_t>(t.payload)));
     });
     due.take_rest();
+    if (delivered != nullptr && !has_receiver(*delivered)) [[unlikely]] {
+        delivered = nullptr;
+        for (const job* j = first; j != nullptr; j = j->next.read())
+            delivered = !j->is_over() && has_receiver(*j) ? j : delivered;
+    }
     if (delivered != nullptr)
         last_.note(batch_of(*delivered, delivered->each_alone() ? 0 : delivered->missed_runs()));
     let_go();

@@ -115,4 +115,21 @@ TEST(looking, SD_3_runs_that_wait_are_backlog) {
     EXPECT_TRUE(journal().is({1}));
 }
 
+// SD-6: the last batch went to somebody.
+TEST(looking, SD_6_what_nobody_gets_is_not_the_last_batch) {
+    served_rig rig;
+    const auto who = rig.spawn();
+    ASSERT_TRUE(rig->schedule_at_fixed_rate(ms(1), ms(1), {}, number{1}).has_value());
+    ASSERT_TRUE(rig->schedule_once(ms(1), {}, number{2}).has_value());
+    rig.pass(1);
+    EXPECT_FALSE(rig->last_batch().has_value());
+    const auto made = rig->schedule_once(ms(1), who, number{3});
+    ASSERT_TRUE(made.has_value());
+    ASSERT_TRUE(rig->schedule_once(ms(1), {}, number{4}).has_value());
+    rig.pass(1);
+    ASSERT_TRUE(rig->last_batch().has_value());
+    EXPECT_EQ(rig->last_batch()->job, made->id());
+    journal().clear();
+}
+
 }  // namespace

@@ -391,6 +391,9 @@ private:
     /// Of who fires it and of its owner: the last of them ends it.
     void let_go_of_owned(job& j, std::uint32_t parts) noexcept;
     [[nodiscard]] bool is_alive(mailbox_index who) noexcept;
+    [[nodiscard]] bool has_receiver(const job& j) noexcept {
+        return j.kind != job_kind::message || is_alive(j.to);
+    }
     [[nodiscard]] bool cells_are_scarce() noexcept;
     void fire(job& j) noexcept;
     /// Counts and tells what a delivery stands for beside its own run, less what was `told`. False:
