@@ -134,6 +134,13 @@ void diagnostics::note_wanted() noexcept {
     for (const queue* q = queues_; q != nullptr; q = q->next)
         wanted |= q->kinds.bits();
     wanted_.store(wanted, std::memory_order_relaxed);  // a hint: deliver() looks at the queues
+    if (in_use_.word == nullptr)
+        return;
+    // Relaxed: a hint, too.
+    if (queues_ != nullptr)
+        (void)in_use_.word->fetch_or(in_use_.bit, std::memory_order_relaxed);
+    else
+        (void)in_use_.word->fetch_and(~in_use_.bit, std::memory_order_relaxed);
 }
 
 bool diagnostics::deliver(const diagnostic& what) noexcept {

@@ -132,4 +132,29 @@ TEST(looking, SD_6_what_nobody_gets_is_not_the_last_batch) {
     journal().clear();
 }
 
+// SD-1, SC-2: nothing is watched when a subscription was refused, or the last one is gone.
+TEST(looking, SD_1_nobody_watches_when_nobody_subscribes) {
+    using services = tactus::scheduler_services;
+    served_rig rig;
+    EXPECT_FALSE(rig->subscribe(diagnostic_kinds::all(), 0).has_value());
+    EXPECT_FALSE(rig.services.has(services::watching));
+    {
+        auto one = rig->subscribe(diagnostic_kind::fire, 1);
+        auto two = rig->subscribe(diagnostic_kind::cancel, 1);
+        ASSERT_TRUE(one && two);
+        EXPECT_TRUE(rig.services.has(services::watching));
+        *one = {};
+        EXPECT_TRUE(rig.services.has(services::watching));
+    }
+    EXPECT_FALSE(rig.services.has(services::watching));
+    EXPECT_FALSE(rig->enable_deterministic_log(0).has_value());
+    EXPECT_FALSE(rig.services.has(services::watching));
+    ASSERT_TRUE(rig->enable_deterministic_log(1).has_value());
+    EXPECT_TRUE(rig.services.has(services::watching));
+    {
+        ASSERT_TRUE(rig->subscribe(diagnostic_kind::fire, 1).has_value());
+    }
+    EXPECT_TRUE(rig.services.has(services::watching));
+}
+
 }  // namespace

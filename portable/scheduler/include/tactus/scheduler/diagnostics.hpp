@@ -14,7 +14,8 @@
 // something is to be told, and the caller does so with tell() when it holds no lock.
 //
 // Invariants
-//   D1  a kind's bit is set in wanted_ exactly when a queue wants it; written under the mutex
+//   D1  a kind's bit is set in wanted_ exactly when a queue wants it, and the mark exactly while
+//       there is a queue; written under the mutex
 //   D2  a queue is in queues_ exactly while its subscription lives
 //
 // Thread safety: any thread. A subscription belongs to one thread at a time, and must be gone
@@ -70,8 +71,15 @@ public:
     static constexpr std::uint32_t default_capacity = 256;
     static constexpr std::uint32_t capacity_max = 1U << 20;
 
+    /// A bit that is set while there are subscriptions, for who does not look here.
+    struct mark {
+        port::atomic<std::uint32_t>* word = nullptr;  // null: there is none
+        std::uint32_t bit = 0;
+    };
     /// Queues are taken of `memory`, when somebody subscribes, and nothing at any other time.
-    explicit diagnostics(memory_source& memory) noexcept : memory_(memory) {}
+    diagnostics(memory_source& memory, const mark& in_use) noexcept
+        : memory_(memory), in_use_(in_use) {}
+    explicit diagnostics(memory_source& memory) noexcept : diagnostics(memory, mark()) {}
     diagnostics(const diagnostics&) = delete;
     diagnostics& operator=(const diagnostics&) = delete;
     ~diagnostics();  // check diagnostics:1: all subscriptions are gone
@@ -119,6 +127,7 @@ private:
     void note_wanted() noexcept;
 
     memory_source& memory_;
+    const mark in_use_;
     port::mutex mutex_;
     port::atomic<std::uint32_t> wanted_{0};  // D1
     // Under the mutex.

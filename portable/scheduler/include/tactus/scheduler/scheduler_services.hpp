@@ -4,7 +4,7 @@
 // and log (SD), gauge (BP-5), policies (SC-5), on-close tasks (SH-2), how late timers were.
 //
 // The scheduler knows the interface alone, so that a program which makes no services does not link
-// them. What nobody uses costs a load and a branch: `uses` says what was ever asked for.
+// them. What nobody uses costs a load and a branch: `uses` says what is, or was ever asked for.
 //
 // Thread safety: `note`, `lateness` and the log are of who holds the scheduler's lock; the rest of
 // any thread that holds no lock.
@@ -35,9 +35,11 @@ class scheduler;
 class scheduler_services {
 public:
     enum use : std::uint32_t {
-        watching = 1,  // somebody subscribed, or there is a log
-        gauging = 2,   // there was a probe, or something was pushed
-        ruling = 4,    // a policy was set
+        subscribed = 1,  // to diagnostics, which say so
+        gauging = 2,     // there was a probe, or something was pushed
+        ruling = 4,      // a policy was set
+        logged = 8,
+        watching = subscribed | logged,
     };
     /// A hint, and relaxed: who began to use something sees it; others do soon.
     [[nodiscard]] bool has(use what) const noexcept {
@@ -80,6 +82,7 @@ public:
 
 protected:
     ~scheduler_services() = default;
+    [[nodiscard]] port::atomic<std::uint32_t>& uses() noexcept { return uses_; }
 
 private:
     port::atomic<std::uint32_t> uses_{0};
@@ -98,7 +101,7 @@ public:
         duration resolution = duration::from_ms(1);
     };
     explicit full_scheduler_services(const options& o) noexcept
-        : events_(*o.memory),
+        : events_(*o.memory, {&uses(), subscribed}),
           log_(*o.memory),
           gauge_(*o.memory, o.probes_max),
           policies_(*o.memory, o.policies_max),

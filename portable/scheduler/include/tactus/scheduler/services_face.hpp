@@ -33,7 +33,6 @@ public:
         diagnostic_kinds kinds, std::uint32_t capacity) noexcept {
         if (given() == nullptr)
             return std::unexpected(no_services("subscription"));
-        given()->begin(scheduler_services::watching);
         auto made = given()->events().subscribe(kinds, capacity);
         if (made && kinds.has(diagnostic_kind::driver_metrics))
             given()->watch_driver();
@@ -44,9 +43,10 @@ public:
         std::uint32_t capacity) noexcept {
         if (given() == nullptr)
             return std::unexpected(no_services("log"));
-        given()->begin(scheduler_services::watching);
         self().enter();
         const auto done = given()->log().enable(capacity);
+        if (done)
+            given()->begin(scheduler_services::logged);
         self().let_go();
         return done;
     }
