@@ -95,6 +95,12 @@ TEST(scheduler_describe, an_error_says_what_was_wrong_with_the_number) {
               "over");
     EXPECT_EQ(describe(scheduler_error{.code = scheduler_errc::unsupported_mode, .value = 2}, room),
               "mode fixed_delay is not supported here: capabilities() says which are");
+    EXPECT_EQ(describe(
+                  scheduler_error{
+                      .code = scheduler_errc::unsupported_mode, .field = "message", .value = 1},
+                  room),
+              "mode fixed_rate needs a message that can be copied: hold what cannot be by a "
+              "std::shared_ptr, or schedule it once");
 }
 
 TEST(scheduler_describe, each_cause_of_backpressure_is_named) {

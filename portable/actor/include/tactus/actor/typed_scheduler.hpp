@@ -5,7 +5,8 @@
 //
 //     auto once = system.timers().schedule_once(5_s, ref, remind{});
 //
-// A message that the actor does not take is a compile error, as with tell.
+// A message that the actor does not take is a compile error, as with tell; so is one that is to be
+// sent again and cannot be copied.
 //
 // Thread safety: as the scheduler's.
 #pragma once
@@ -76,7 +77,8 @@ public:
     template <class Ref, class M>
     result schedule_at_fixed_rate(duration initial, duration interval, const Ref& to, M&& message,
                                   const fixed_rate_options& o) const noexcept {
-        return send(job_request::at_fixed_rate(initial, interval, o), to, std::forward<M>(message));
+        return send_again(job_request::at_fixed_rate(initial, interval, o), to,
+                          std::forward<M>(message));
     }
     template <class Ref, class M>
     result schedule_with_fixed_delay(duration initial, duration delay, const Ref& to,
@@ -87,7 +89,8 @@ public:
     template <class Ref, class M>
     result schedule_with_fixed_delay(duration initial, duration delay, const Ref& to, M&& message,
                                      const fixed_delay_options& o) const noexcept {
-        return send(job_request::with_fixed_delay(initial, delay, o), to, std::forward<M>(message));
+        return send_again(job_request::with_fixed_delay(initial, delay, o), to,
+                          std::forward<M>(message));
     }
 
     /// The same for a function `f(const execution_batch&)`.
@@ -133,6 +136,12 @@ private:
             return none();
         return to_->add(r.send(to.index(), whose_.sender.index()).run_on(whose_.from.dispatcher),
                         detail::taken_by(to, std::forward<M>(message)));
+    }
+    template <class Ref, class M>
+    [[nodiscard]] result send_again(const job_request& r, const Ref& to,
+                                    M&& message) const noexcept {
+        detail::require_copies<decltype(detail::taken_by(to, std::forward<M>(message)))>();
+        return send(r, to, std::forward<M>(message));
     }
     template <class F>
     [[nodiscard]] result run(const job_request& r, F&& f) const noexcept {

@@ -20,6 +20,7 @@
 // comes, so that each line more is a wait for memory.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -116,6 +117,14 @@ inline constexpr cargo_type function_cargo{
     .size = sizeof(F),
     .alignment = alignof(F),
 };
+
+/// For who says when compiling that a message is sent more than once.
+template <class M>
+constexpr void require_copies() noexcept {
+    static_assert(std::copy_constructible<std::remove_cvref_t<M>>,
+                  "a periodic message is sent again and again, so it must be copyable: hold what "
+                  "is not by std::shared_ptr, or schedule it once");
+}
 
 enum class job_kind : std::uint8_t {
     message,   // to an actor, in an envelope

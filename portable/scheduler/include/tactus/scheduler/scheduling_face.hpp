@@ -33,7 +33,8 @@ namespace tactus::inline v0 {
 template <class Scheduler>
 class scheduling_face {
 public:
-    /// SC-1: the message is sent once, not before `r.first` has passed.
+    /// SC-1: the message is sent once, not before `r.first` has passed. One that cannot be copied
+    /// cannot be sent more often: `unsupported_mode`; the calls below do not compile then.
     template <class M>
     [[nodiscard]] std::expected<cancellable, scheduler_error> add(const job_request& r,
                                                                   M&& message) noexcept {
@@ -42,6 +43,7 @@ public:
         if constexpr (!std::copy_constructible<type>) {
             if (r.mode != job_mode::one_shot)
                 return std::unexpected(scheduler_error{.code = scheduler_errc::unsupported_mode,
+                                                       .field = "message",
                                                        .value = static_cast<int>(r.mode)});
         }
         return register_job(r, detail::job_kind::message, detail::message_cargo<type>,
@@ -93,6 +95,7 @@ public:
                                               M&& message, mailbox_index sender,
                                               const fixed_rate_options& o,
                                               std::uint16_t dispatcher = no_dispatcher) noexcept {
+        detail::require_copies<M>();
         return add(
             job_request::at_fixed_rate(initial, interval, o).send(to, sender).run_on(dispatcher),
             std::forward<M>(message));
@@ -108,6 +111,7 @@ public:
     [[nodiscard]] auto schedule_with_fixed_delay(
         duration initial, duration delay, mailbox_index to, M&& message, mailbox_index sender,
         const fixed_delay_options& o, std::uint16_t dispatcher = no_dispatcher) noexcept {
+        detail::require_copies<M>();
         return add(
             job_request::with_fixed_delay(initial, delay, o).send(to, sender).run_on(dispatcher),
             std::forward<M>(message));
