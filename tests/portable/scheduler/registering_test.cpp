@@ -92,6 +92,32 @@ TEST(registering, SC_3_a_timer_of_an_actor_is_not_longer_either) {
     EXPECT_EQ(rig->cell_count(), 0u);
 }
 
+// TC-S49, SC-37: where time is in seconds, a part of one is rounded up, and never down.
+TEST(registering, TC_S49_parts_of_seconds_are_rounded_up) {
+    scheduler_rig rig([](scheduler_options& o) { o.config.resolution = duration::from_s(1); });
+    const auto who = rig.spawn();
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    EXPECT_EQ(rig->maximum_delay(), duration::from_s(1) * most);
+    ASSERT_TRUE(rig->schedule_once(duration::from_ns(1), who, number{1}).has_value());
+    ASSERT_TRUE(rig->schedule_once(ms(1'000), who, number{2}).has_value());
+    ASSERT_TRUE(rig->schedule_once(ms(1'001), who, number{3}).has_value());
+    ASSERT_TRUE(rig->schedule_once(ms(2'999), who, number{4}).has_value());
+    rig.time.advance(ms(999));
+    rig.run();
+    EXPECT_TRUE(journal().is({}));
+    rig.time.advance(ms(1));
+    rig.run();
+    EXPECT_TRUE(journal().is({1, 2}));
+    rig.time.advance(ms(999));
+    rig.run();
+    EXPECT_TRUE(journal().is({}));
+    rig.time.advance(ms(1));
+    rig.run();
+    EXPECT_TRUE(journal().is({3}));
+    rig.jump(1);
+    EXPECT_TRUE(journal().is({4}));
+}
+
 // TC-S03, TC-S06
 TEST(registering, each_has_an_id_of_its_own) {
     scheduler_rig rig(by_ten_ms);
