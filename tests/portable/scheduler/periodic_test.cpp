@@ -91,20 +91,35 @@ TEST(periodic, one_jump_folds_and_single_ticks_deliver_each) {
         EXPECT_EQ(batches[i].runs, 1u);
 }
 
-// SC-20, C-SCH-31: catch_up = each delivers every run in turn, and is back on its grid.
+// SC-20, C-SCH-31, PK-SCH-15: catch_up = each delivers every run in turn, more than a backlog_limit
+// of them too, and is back on its grid.
 TEST(periodic, each_missed_run_may_be_delivered_in_turn) {
     batch_rig rig;
     ASSERT_TRUE(rig->add({.mode = job_mode::fixed_rate,
-                          .first = ms(1),
-                          .period = ms(1),
+                          .first = ms(2),
+                          .period = ms(2),
                           .to = rig.who,
                           .each = true},
                          number{1})
                     .has_value());
-    rig.jump(6);
-    EXPECT_TRUE(journal().is({1, 1, 1, 1, 1, 1}));
-    for (unsigned i = 0; i < 6; ++i)
+    rig.jump(23);  // the due one and 10 more
+    EXPECT_TRUE(journal().is({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+    for (unsigned i = 0; i < 11; ++i)
         EXPECT_EQ(batches[i].runs, 1u);
+    rig.jump(1);
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_EQ(rig.warnings.count, 0u);
+}
+
+// C-SCH-31, SC-24, PK-SCH-13: the same pause of a fixed delay is one run, and the next comes a full
+// delay after it.
+TEST(periodic, C_SCH_31_a_fixed_delay_does_not_catch_up) {
+    batch_rig rig;
+    ASSERT_TRUE(rig->schedule_with_fixed_delay(ms(2), ms(2), rig.who, number{1}).has_value());
+    rig.jump(23);
+    EXPECT_TRUE(journal().is({1}));
+    rig.jump(1);
+    EXPECT_TRUE(journal().is({}));
     rig.jump(1);
     EXPECT_TRUE(journal().is({1}));
     EXPECT_EQ(rig.warnings.count, 0u);
