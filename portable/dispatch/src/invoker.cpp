@@ -333,7 +333,7 @@ handled invoker::receive_specially(turn& t, envelope& e, bool& deferred) noexcep
         else if (system.trace_ != nullptr)
             trace(t, e);
     }
-    if ((flags & envelope::has_guard) != 0) [[unlikely]]
+    if ((flags & (envelope::has_guard | envelope::has_note)) != 0) [[unlikely]]
         return receive_guarded(t, e, deferred);
     return receive_chained(t, e, deferred);
 }
@@ -341,7 +341,7 @@ handled invoker::receive_specially(turn& t, envelope& e, bool& deferred) noexcep
 // BT-2: withdrawn messages are not handled.
 handled invoker::receive_guarded(turn& t, envelope& e, bool& deferred) noexcept {
     envelope_guard::scope during;
-    if (!e.guard().begin(during))
+    if (!e.begin(during))
         return handled::ok();
     t.guarded_ = &during;
     const handled result = receive_chained(t, e, deferred);

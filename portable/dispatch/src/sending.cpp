@@ -9,19 +9,18 @@ namespace tactus::inline v0 {
 
 // ---- the ways to send
 
-void actor_scheduler::send_parcel(worker* w, mailbox_index to, const detail::parcel& p,
+sent actor_scheduler::send_parcel(worker* w, mailbox_index to, const detail::parcel& p,
                                   const send_options& o) noexcept {
-    if (w != nullptr && w->system_.has(to)) {
-        w->system_.deliver_or_lose(w, to, p, o);
-        return;
-    }
+    if (w != nullptr && w->system_.has(to))
+        return w->system_.deliver_or_lose(w, to, p, o);
     const system_table::visit v(to.system_number());
-    if (v.system() != nullptr)  // otherwise counted by the table
-        v.system()->deliver_or_lose(nullptr, to, p, o);
+    if (v.system() == nullptr)
+        return sent::no_system;  // counted by the table
+    return v.system()->deliver_or_lose(nullptr, to, p, o);
 }
 
 void actor_scheduler::send_parcel(mailbox_index to, const detail::parcel& p) noexcept {
-    send_parcel(worker::current(), to, p, {});
+    (void)send_parcel(worker::current(), to, p, {});
 }
 
 sent actor_scheduler::try_send_parcel(mailbox_index to, const detail::parcel& p,
@@ -103,11 +102,12 @@ sent actor_scheduler::try_deliver(worker* w, mailbox_index to, const detail::par
     return sent::dropped;
 }
 
-void actor_scheduler::deliver_or_lose(worker* w, mailbox_index to, const detail::parcel& p,
+sent actor_scheduler::deliver_or_lose(worker* w, mailbox_index to, const detail::parcel& p,
                                       const send_options& o) noexcept {
     const sent result = deliver(w, to, p, o);
     if (result != sent::accepted) [[unlikely]]
         dead_letter(w, to, p, o.sender, reason_of(to, result));
+    return result;
 }
 
 void actor_scheduler::dead_letter(worker* w, mailbox_index to, const detail::parcel& p,
@@ -302,16 +302,40 @@ sent actor_scheduler::send_guarded(mailbox_index to, void* block, const message_
         source.release(block, type.size, type.alignment);
         return sent::pool_exhausted;
     }
+    e->adopt(block, type, source, extras_for(to));
+    return send_with_extras(to, *e, sender);
+}
+
+sent actor_scheduler::send_noted(mailbox_index to, const detail::parcel& p,
+                                 const envelope_note& note, mailbox_index sender) noexcept {
+    worker* w = own_worker();
+    envelope* e = take_envelope(w);
+    sent result = sent::pool_exhausted;
+    if (e != nullptr)
+        result = put(w, *e, p, extras_for(to) | envelope::has_note);
+    if (result == sent::accepted) [[likely]] {
+        e->set_note(note);
+        return send_with_extras(to, *e, sender);
+    }
+    dead_letter(w, to, p, sender, result == sent::pool_exhausted ? exhausted() : result);
+    note.reader->ended(note, false);
+    return result;
+}
+
+std::uint32_t actor_scheduler::extras_for(mailbox_index to) noexcept {
     const bool timed = is_alive(to) && gives_deadlines(slots_.at(to.slot_number()), to.generation);
-    e->adopt(block, type, source,
-             (timed ? std::uint32_t{envelope::has_deadline} : 0U) |
-                 (watched_ ? std::uint32_t{envelope::has_span} : 0U));
-    if (timed)
-        e->set_deadline(due_of(slots_.at(to.slot_number())));
-    e->sender.write(sender);
+    return (timed ? std::uint32_t{envelope::has_deadline} : 0U) |
+           (watched_ ? std::uint32_t{envelope::has_span} : 0U);
+}
+
+sent actor_scheduler::send_with_extras(mailbox_index to, envelope& e,
+                                       mailbox_index sender) noexcept {
+    if ((e.flags() & envelope::has_deadline) != 0)
+        e.set_deadline(due_of(slots_.at(to.slot_number())));
+    e.sender.write(sender);
     if (watched_)
-        watch_enqueue(*e, to, sender);
-    return send_filled(to, *e);
+        watch_enqueue(e, to, sender);
+    return send_filled(to, e);
 }
 
 // ---- system messages

@@ -19,9 +19,12 @@ void* envelope::make_room(const message_type& t, memory_source* source,
                           std::uint32_t extras) noexcept {
     void* place = &inside_;
     if (!fits(t, extras)) {
-        place = source != nullptr ? source->allocate(t.size, t.alignment) : nullptr;
-        if (place == nullptr)
+        const std::size_t lead = lead_of(t, extras);
+        void* const block =
+            source != nullptr ? source->allocate(lead + t.size, t.alignment) : nullptr;
+        if (block == nullptr)
             return nullptr;
+        place = static_cast<std::byte*>(block) + lead;
         const box b{place, source};
         std::memcpy(&inside_, &b, sizeof b);
         extras |= boxed;
@@ -32,20 +35,40 @@ void* envelope::make_room(const message_type& t, memory_source* source,
 }
 
 void envelope::drop_room() noexcept {
-    if ((flags() & boxed) != 0) {
-        const box b = outside();
-        b.source->release(b.block, type.read()->size, type.read()->alignment);
-    }
+    if ((flags() & boxed) != 0)
+        release_block(*type.read(), flags());
     type.write(nullptr);
     set_flags(0);
 }
 
 void envelope::destroy_slowly(const message_type& t, std::uint32_t f) noexcept {
-    void* object = payload();
     if (t.destroy != nullptr)
-        t.destroy(object);
+        t.destroy(payload());
+    envelope_note note;
+    if ((f & has_note) != 0)
+        std::memcpy(&note, note_place(), envelope_note::size);
     if ((f & boxed) != 0)
-        outside().source->release(object, t.size, t.alignment);
+        release_block(t, f);
+    if ((f & has_note) != 0)
+        note.reader->ended(note, (f & was_begun) != 0);
+}
+
+void envelope::release_block(const message_type& t, std::uint32_t f) const noexcept {
+    const box b = outside();
+    const std::size_t lead = lead_of(t, f);
+    b.source->release(static_cast<std::byte*>(b.block) - lead, lead + t.size, t.alignment);
+}
+
+bool envelope::begin(envelope_guard::scope& during) noexcept {
+    const std::uint32_t f = flags();
+    if ((f & has_guard) != 0)
+        return guard_before(outside().block).begin(during);
+    envelope_note note;
+    std::memcpy(&note, note_place(), envelope_note::size);
+    if (!note.reader->begins(note, during))
+        return false;
+    set_flags(f | was_begun);
+    return true;
 }
 
 // The sender's place holds it, as two halves: a free envelope has none, and all of the inside can

@@ -19,22 +19,23 @@ namespace {
 /// What a scope holds, where there is no task-local slot.
 constexpr char batch_tag = 0;
 
+constexpr const char* copy_threw = "a copy of the message threw";
+
 }  // namespace
 
 // ---- messages
 
 void scheduler::fire_message(job& j) noexcept {
-    fired_.fetch_add(1, std::memory_order_relaxed);
-    if (!j.goes_alone && j.to.system_number() == kernel_->system_number()) {
+    if (!j.goes_alone) {
+        fired_.fetch_add(1, std::memory_order_relaxed);
         // Its end is release().
         const job_delivery delivers(id_of(j));
         (void)kernel_->send_guarded(j.to, j.cargo, *j.carries->message, *this, j.sender);
         return;
     }
-    // Of another system, which may live longer than this: it gets a message of its own. So does who
-    // gets more than there are cells for.
-    const job_delivery delivers(id_of(j));
-    j.carries->tell(j.cargo, j.to, j.sender);
+    // It cannot be cancelled any more, so that its message needs nothing of it.
+    send_alone(j, *j.carries->moved, {.batch = batch_of(j, 0), .priority = j.priority},
+               "a move of the message threw");
     finish(j, job_state::completed);
 }
 
@@ -56,20 +57,17 @@ void scheduler::fire_copies(job& j) noexcept {
     const std::uint32_t copies = j.each ? j.missed + 1 : 1;
     const std::uint32_t missed = j.each ? 0 : j.missed;
     // BT-2: armed again when the copy has been handled, by its flight.
-    const bool is_passed_on = j.waits_for_its_run();
-    // SC-24: never two on their way, so it waits for a cell.
-    if (is_passed_on && flight == nullptr) {
-        rearm_or_end(j, scale_.resolution());
-        return;
-    }
+    const bool is_passed_on = j.waits_for_its_run() && !is_elsewhere(j.to);
     for (std::uint32_t i = 0; i < copies; ++i) {
-        if (i != 0)
+        if (i != 0 && !is_elsewhere(j.to))
             flight = take_flight();
-        if (flight == nullptr) {
-            send_alone(j);
-            continue;
-        }
-        const bool is_sent = send_copy(j, flight, missed);
+        const bool goes_alone = flight == nullptr;
+        if (goes_alone)
+            send_alone(
+                j, *j.carries->copied,
+                {.batch = batch_of(j, missed), .priority = j.priority, .arms_again = is_passed_on},
+                copy_threw);
+        const bool is_sent = goes_alone || send_copy(j, flight, missed);
         if (is_sent && is_passed_on)
             return;  // it may be over already
         flight = nullptr;
@@ -79,25 +77,30 @@ void scheduler::fire_copies(job& j) noexcept {
 
 job* scheduler::take_flight() noexcept {
     enter();
-    job* const flight = cells_are_scarce() ? nullptr : store_.take();
+    job* const flight = cells_are_scarce(1) ? nullptr : store_.take();
     let_go();
     return flight;
 }
 
-// An ordinary message: it is not withdrawn by a cancel any more, and says nothing of its batch.
-void scheduler::send_alone(const job& j) noexcept {
-    const job_delivery delivers(id_of(j));
-    if (j.carries->tell_copy(j.cargo, j.to, j.sender)) {
+void scheduler::send_alone(const job& j, const detail::parcel_kind& how,
+                           const detail::lone_run& run, const char* if_it_throws) noexcept {
+    const job_delivery delivers(run.batch.job);
+    const auto p = detail::parcel::as(how, j.cargo);
+    // One of another system may live longer than this: it gets an ordinary message.
+    const bool is_ordinary = is_elsewhere(j.to);
+    const sent result = is_ordinary ? actor_scheduler::tell_parcel(j.to, p, j.sender)
+                                    : kernel_->send_noted(j.to, p, run.note_for(*this), j.sender);
+    if (result != sent::construction_failed) {
         fired_.fetch_add(1, std::memory_order_relaxed);
         return;
     }
-    warn(scheduler_warning_kind::handler_failed, batch_of(j, j.missed), 0, 0,
-         "a copy of the message threw");
-    dropped_.fetch_add(1, std::memory_order_relaxed);
+    if (is_ordinary)
+        dropped_.fetch_add(1, std::memory_order_relaxed);
+    warn(scheduler_warning_kind::handler_failed, run.batch, 0, 0, if_it_throws);
 }
 
 bool scheduler::is_alive(mailbox_index who) noexcept {
-    if (who.system_number() == kernel_->system_number())
+    if (!is_elsewhere(who))
         return kernel_->is_alive(who);
     const system_table::visit in(who.system_number());
     return in.system() != nullptr && in.system()->is_alive(who);
@@ -125,20 +128,14 @@ bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
         finish(f, job_state::completed);
         return false;
     }
-    if (!j.carries->copy(f.cargo, j.cargo)) {
-        warn(scheduler_warning_kind::handler_failed, batch_of(j, missed), 0, 0,
-             "a copy of the message threw");
+    if (!j.carries->copied->make(f.cargo, j.cargo)) {
+        warn(scheduler_warning_kind::handler_failed, batch_of(j, missed), 0, 0, copy_threw);
         dropped_.fetch_add(1, std::memory_order_relaxed);
         free_room(f);
         finish(f, job_state::completed);
         return false;
     }
     fired_.fetch_add(1, std::memory_order_relaxed);
-    if (j.to.system_number() != kernel_->system_number()) {
-        j.carries->tell(f.cargo, j.to, j.sender);
-        finish(f, job_state::completed);
-        return false;  // armed again by who fires it
-    }
     if (!j.waits_for_its_run())
         (void)j.holders.fetch_add(1, std::memory_order_relaxed);
     const job_delivery delivers(id_of(j));
@@ -155,6 +152,41 @@ void scheduler::note_lost(const job& j) noexcept {
     note_watched(diagnostic_kind::drop, &j, scale_.floor(time_.now()),
                  static_cast<std::int64_t>(j.priority));
     let_go();
+}
+
+// The same of one that went alone, of whose job no more is known.
+void scheduler::note_lost(const detail::lone_run& run) noexcept {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    if (services_ == nullptr || !services_->has(scheduler_services::watching))
+        return;
+    diagnostic d{.kind = diagnostic_kind::drop,
+                 .mode = run.batch.mode,
+                 .job = run.batch.job,
+                 .at = scale_.floor(time_.now()),
+                 .detail = static_cast<std::int64_t>(run.priority)};
+    enter();
+    note_watched(d);
+    let_go();
+}
+
+bool scheduler::begins(const envelope_note& what, envelope_guard::scope& during) noexcept {
+    const auto run = detail::lone_run::of(what);
+    // CN-4. A periodic job whose cell is another's has ended.
+    if (run.batch.mode != job_mode::one_shot) {
+        const job_word word(store_.at(run.index()).word.load(std::memory_order_relaxed));
+        if (word.generation() != run.generation() || word.state() == job_state::cancelled)
+            return false;
+    }
+    show_batch(run.batch, during);
+    return true;
+}
+
+void scheduler::ended(const envelope_note& what, bool was_begun) noexcept {
+    const auto run = detail::lone_run::of(what);
+    if (!was_begun)
+        note_lost(run);
+    if (run.arms_again)
+        rearm_or_end(store_.at(run.index()));
 }
 
 // The envelope has destroyed the message, and gives its block back.
@@ -178,14 +210,14 @@ void scheduler::flight_ended(job& flight) noexcept {
         release_hold(of);
 }
 
-void scheduler::rearm_or_end(job& j, duration delay) noexcept {
+void scheduler::rearm_or_end(job& j) noexcept {
     // CN-6. Its times are those of the run that was, for who ends it, until it is not to be ended.
     if (changed(j, job_state::executing, job_state::pending)) {
         const instant now = time_.now();
         if (j.mode == job_mode::fixed_rate)
             j.due = j.due + j.period * (std::int64_t{j.missed} + 1);
         else
-            j.due = now + delay;
+            j.due = now + j.period;
         j.registered_at = now < j.due ? now : j.due;
         j.was_handled = false;
     } else if (!j.is_shared()) {

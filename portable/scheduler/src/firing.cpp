@@ -205,7 +205,7 @@ bool scheduler::came_due(job& j, instant now) noexcept {
     if (!j.is_periodic()) {
         deactivate(j);  // BP-2: released when it fires
         note(diagnostic_kind::fire, j, at, 1);
-        j.goes_alone = j.kind == job_kind::message && cells_are_scarce();
+        j.goes_alone = j.kind == job_kind::message && (is_elsewhere(j.to) || cells_are_scarce(0));
         return true;
     }
     j.fired_at = at;
@@ -216,7 +216,7 @@ bool scheduler::came_due(job& j, instant now) noexcept {
     if (services_ != nullptr && services_->has(scheduler_services::watching)) [[unlikely]]
         note_fire(j, at);
     if (j.kind == job_kind::message) {
-        j.goes_alone = cells_are_scarce();
+        j.goes_alone = is_elsewhere(j.to) || cells_are_scarce(1);
         j.flight = j.goes_alone ? nullptr : store_.take();
     }
     return true;
@@ -231,9 +231,9 @@ std::uint32_t scheduler::missed_by(const job& j, tick at) const noexcept {
 
 // Where there is a quota, cells of messages on their way must not keep timers from being registered
 // (BP-2).
-bool scheduler::cells_are_scarce() noexcept {
+bool scheduler::cells_are_scarce(std::uint32_t more) noexcept {
     return quota_ != scheduler_capacity::unlimited &&
-           store_.free_count() <= quota_ - std::min(active_, quota_);
+           store_.free_count() < quota_ - std::min(active_, quota_) + more;
 }
 
 void scheduler::note_fire(const job& j, tick at) noexcept {

@@ -127,8 +127,7 @@ tick scheduler::now_if_watched() const noexcept {
 
 void scheduler::note_watched(diagnostic_kind kind, const job* j, tick at,
                              std::int64_t detail) noexcept {
-    noted_at_ = at > noted_at_ ? at : noted_at_;
-    diagnostic d{.kind = kind, .at = noted_at_, .detail = detail};
+    diagnostic d{.kind = kind, .at = at, .detail = detail};
     if (j != nullptr) {
         d.mode = j->mode;
         d.executor = j->executor;
@@ -136,6 +135,12 @@ void scheduler::note_watched(diagnostic_kind kind, const job* j, tick at,
         d.scheduled_at = scale_.floor(j->registered_at);
         d.deadline = scale_.ceil(j->due);
     }
+    note_watched(d);
+}
+
+void scheduler::note_watched(diagnostic& d) noexcept {
+    noted_at_ = d.at > noted_at_ ? d.at : noted_at_;
+    d.at = noted_at_;
     if (services_->note(d))
         is_lossy_ = true;
 }

@@ -7,9 +7,8 @@ namespace tactus::inline v0 {
 
 const detail::cargo_type pending_delay::tells{.message = nullptr,
                                               .destroy = nullptr,
-                                              .copy = nullptr,
-                                              .tell = nullptr,
-                                              .tell_copy = nullptr,
+                                              .moved = nullptr,
+                                              .copied = nullptr,
                                               .run = nullptr,
                                               .cancelled = &pending_delay::was_cancelled,
                                               .size = 0,

@@ -119,6 +119,96 @@ TEST(envelope, what_needs_more_alignment_goes_to_a_block) {
     EXPECT_TRUE(source.good);
 }
 
+namespace {
+
+/// Who is asked, and told.
+class note_recorder final : public tactus::note_reader {
+public:
+    bool begins(const tactus::envelope_note& what,
+                tactus::envelope_guard::scope&) noexcept override {
+        ++asked;
+        good = good && is_ours(what);
+        return answer;
+    }
+    void ended(const tactus::envelope_note& what, bool was_begun) noexcept override {
+        ++told;
+        good = good && is_ours(what);
+        begun = was_begun;
+    }
+    [[nodiscard]] tactus::envelope_note note() noexcept { return {this, {1, 0xffff'fffe, 3}}; }
+    [[nodiscard]] bool is_ours(const tactus::envelope_note& n) const noexcept {
+        return n.reader == this && n.words[0] == 1 && n.words[1] == 0xffff'fffe && n.words[2] == 3;
+    }
+
+    bool answer = true;
+    bool begun = false;
+    bool good = true;
+    unsigned asked = 0;
+    unsigned told = 0;
+};
+
+/// As lies_inside, with a note whose reader is asked and told once each.
+template <std::size_t Size>
+bool lies_inside_noted(std::uint32_t extras) {
+    lives::reset();
+    one_block_source source;
+    note_recorder reader;
+    envelope e;
+    EXPECT_TRUE(e.emplace<counted<Size>>(counted<Size>(7), &source, extras | envelope::has_note));
+    e.set_note(reader.note());
+    if ((extras & envelope::has_deadline) != 0)
+        e.set_deadline(-1);
+    if ((extras & envelope::has_span) != 0)
+        e.set_span(-1);
+    const counted<Size>* message = e.get_if<counted<Size>>();
+    EXPECT_EQ(message->mark(), 7);
+    const bool inside = is_inside(e, message);
+    EXPECT_EQ(source.asked, inside ? 0u : 1u);
+    tactus::envelope_guard::scope during;
+    reader.answer = false;
+    EXPECT_FALSE(e.begin(during));
+    reader.answer = true;
+    EXPECT_TRUE(e.begin(during));
+    EXPECT_EQ(reader.asked, 2u);
+    EXPECT_EQ(message->mark(), 7);
+    e.destroy_payload();
+    EXPECT_EQ(reader.told, 1u);
+    EXPECT_TRUE(reader.begun);
+    EXPECT_TRUE(reader.good);
+    EXPECT_EQ(lives::ended, 2u);
+    EXPECT_EQ(source.released, source.asked);
+    EXPECT_TRUE(source.good);
+    return inside;
+}
+
+}  // namespace
+
+// BT-2, BT-3
+TEST(envelope, BT_3_a_note_lies_behind_the_message_or_in_front_of_its_block) {
+    constexpr std::size_t room = envelope::inside_size - tactus::envelope_note::size;
+    EXPECT_TRUE(lies_inside_noted<1>(0));
+    EXPECT_TRUE(lies_inside_noted<room>(0));
+    EXPECT_FALSE(lies_inside_noted<room + 1>(0));
+    EXPECT_FALSE(lies_inside_noted<40>(0));
+    EXPECT_TRUE(lies_inside_noted<room - 8>(envelope::has_deadline));
+    EXPECT_FALSE(lies_inside_noted<room - 7>(envelope::has_deadline));
+    EXPECT_FALSE(lies_inside_noted<room>(envelope::has_span));
+    EXPECT_FALSE(lies_inside_noted<40>(envelope::has_span | envelope::has_deadline));
+}
+
+// BT-2: also of one without a destructor, whose handler never began.
+TEST(envelope, BT_2_who_wrote_a_note_is_told_of_the_end_in_any_case) {
+    note_recorder reader;
+    envelope e;
+    ASSERT_TRUE(e.emplace<int>(5, nullptr, envelope::has_note));
+    e.set_note(reader.note());
+    EXPECT_FALSE(e.ends_plainly());
+    e.destroy_payload();
+    EXPECT_EQ(reader.told, 1u);
+    EXPECT_FALSE(reader.begun);
+    EXPECT_TRUE(reader.good);
+}
+
 TEST(envelope, room_that_is_not_used_is_given_back) {
     one_block_source source;
     envelope e;

@@ -158,34 +158,4 @@ TEST(scheduler_regression, SC_20_periods_shorter_than_a_tick_are_folded) {
     EXPECT_EQ(rig->active_count(), 1u);
 }
 
-// SC-24: where there is no cell for its message, a fixed delay waits for one.
-TEST(scheduler_regression, SC_24_a_fixed_delay_without_a_cell_does_not_run_ahead) {
-    if (!tactus_test::board::roomy)
-        return;  // it has no room for so many at once
-    scheduler_rig rig([](tactus::scheduler_options& o) { o.config.custom = {4, 0, 1}; });
-    const auto who = rig.spawn();
-    ASSERT_TRUE(rig->schedule_at_fixed_rate(ms(1), ms(1), who, number{1}).has_value());
-    constexpr unsigned periods = board::roomy ? 60 : 12;  // more than there are cells
-    ASSERT_TRUE(rig->schedule_with_fixed_delay(ms(periods + 1), ms(1), who, number{2}).has_value());
-    for (unsigned i = 0; i < periods + 6; ++i) {
-        rig.time.advance(ms(1));
-        rig->run_due(rig.time.now());
-    }
-    rig.run();
-    const auto seen = [](int which) {
-        unsigned n = 0;
-        for (unsigned i = 0; i < journal().count(); ++i)
-            n += journal().at(i) == which ? 1U : 0U;
-        return n;
-    };
-    EXPECT_EQ(seen(1), periods + 6);
-    EXPECT_EQ(seen(2), 0u);  // none was on its way
-    journal().clear();
-    rig.pass(2);
-    EXPECT_EQ(seen(1), 2u);
-    EXPECT_GE(seen(2), 1u);  // as soon as it finds one: not before the next tick on a device
-    EXPECT_LE(seen(2), 2u);
-    journal().clear();
-}
-
 }  // namespace

@@ -166,6 +166,7 @@
 #include <tactus/scheduler/job_word.hpp>
 #include <tactus/scheduler/last_batch_holder.hpp>
 #include <tactus/scheduler/log_replay.hpp>
+#include <tactus/scheduler/lone_run.hpp>
 #include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/owed_warnings.hpp>
 #include <tactus/scheduler/pending_delay.hpp>

@@ -122,6 +122,16 @@ public:
     /// thread.
     sent send_guarded(mailbox_index to, void* block, const message_type& type,
                       memory_source& source, mailbox_index sender) noexcept;
+    /// The same for a message that gets its room as any other, with a note for its sender, who is
+    /// told of its end in any case: also when there was no room, or its constructor threw.
+    sent send_noted(mailbox_index to, const detail::parcel& p, const envelope_note& note,
+                    mailbox_index sender) noexcept;
+    /// As tell, for who does not know the type, and what came of it: what was not accepted is a
+    /// dead letter.
+    static sent tell_parcel(mailbox_index to, const detail::parcel& p,
+                            mailbox_index sender) noexcept {
+        return send_parcel(worker::current(), to, p, {.sender = sender});
+    }
     /// Whether it has an actor of that name, now. Any thread.
     [[nodiscard]] bool is_alive(mailbox_index who) noexcept {
         return has(who) && slots_.find(who) != nullptr;
@@ -147,7 +157,7 @@ public:
             w->system_.tell_from(*w, to, std::forward<M>(message), o);
             return;
         }
-        send_parcel(nullptr, to, detail::parcel::of<M>(message), o);
+        (void)send_parcel(nullptr, to, detail::parcel::of<M>(message), o);
     }
     /// As tell, without the short way, which is compiled for each type: for what is sent rarely.
     template <class M>
@@ -373,10 +383,10 @@ private:
     template <class M>
     [[gnu::noinline]] static void tell_slowly(worker& w, mailbox_index to, M&& message,
                                               const send_options& o) noexcept {
-        send_parcel(&w, to, detail::parcel::of<M>(message), o);
+        (void)send_parcel(&w, to, detail::parcel::of<M>(message), o);
     }
     /// What tell is. `w` is this thread's worker, if any, of whatever system.
-    static void send_parcel(worker* w, mailbox_index to, const detail::parcel& p,
+    static sent send_parcel(worker* w, mailbox_index to, const detail::parcel& p,
                             const send_options& o) noexcept;
     static void send_parcel(mailbox_index to, const detail::parcel& p) noexcept;
     [[nodiscard]] static sent try_send_parcel(mailbox_index to, const detail::parcel& p,
@@ -393,7 +403,7 @@ private:
     [[nodiscard]] sent try_deliver(worker* w, mailbox_index to, const detail::parcel& p,
                                    const send_options& o) noexcept;
     /// deliver for who does not: it becomes a dead letter.
-    void deliver_or_lose(worker* w, mailbox_index to, const detail::parcel& p,
+    sent deliver_or_lose(worker* w, mailbox_index to, const detail::parcel& p,
                          const send_options& o) noexcept;
     void dead_letter(worker* w, mailbox_index to, const detail::parcel& p, mailbox_index sender,
                      sent why) noexcept;
@@ -482,6 +492,9 @@ private:
     }
     void submit_slowly(slot& s, worker* w) noexcept;
     sent send_filled(mailbox_index to, envelope& e) noexcept;
+    /// What an envelope of a message with a guard or a note has beside it.
+    [[nodiscard]] std::uint32_t extras_for(mailbox_index to) noexcept;
+    sent send_with_extras(mailbox_index to, envelope& e, mailbox_index sender) noexcept;
     [[nodiscard]] static dead_letter_cause cause_of(sent why) noexcept;
     /// MB-2: what tell cannot wait for, it may not call full.
     [[nodiscard]] sent reason_of(mailbox_index to, sent why) const noexcept;

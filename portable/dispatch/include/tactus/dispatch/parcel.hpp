@@ -87,6 +87,11 @@ public:
                 const_cast<void*>(static_cast<const void*>(std::addressof(message)))};
     }
 
+    /// For who does not know the type, but how it is passed.
+    [[nodiscard]] static parcel as(const parcel_kind& kind, void* message) noexcept {
+        return {kind, message};
+    }
+
     [[nodiscard]] const message_type& type() const noexcept { return *kind_->type; }
     /// Makes the message at `place`; false when its constructor threw, and nothing was made.
     [[nodiscard]] bool make_at(void* place) const noexcept { return kind_->make(place, message_); }

@@ -4,8 +4,9 @@
 //
 // It is an intrusive node (link), says what it carries (descriptor by address), who sent it and
 // which generation of the receiver is meant. A payload of up to 32 bytes lies inside; a larger one
-// is a block of a memory source, and the inside holds {block, source}. A deadline or a span id,
-// where a message has one, take the last bytes of the inside; the flags say so.
+// is a block of a memory source, and the inside holds {block, source}. A deadline, a span id or a
+// note, where a message has one, take the last bytes of the inside; the flags say so. The note of a
+// message in a block lies in front of it.
 //
 // Fields are `plain`: an envelope has one owner at a time, and the queues hand it over. The model
 // checks that they do.
@@ -40,7 +41,9 @@ public:
         has_span = 4,      // 8 bytes before the deadline's place
         from_reserve = 8,  // belongs to the part of the pool kept for system messages
         has_stamp = 16,    // when it was sent, in the deadline's place; with no other extras
-        has_guard = 32     // boxed, and the address of an envelope_guard lies in front of it
+        has_guard = 32,    // boxed, and the address of an envelope_guard lies in front of it
+        has_note = 64,     // before the other extras
+        was_begun = 128    // its note was asked, and it is handled
     };
 
     envelope() noexcept = default;
@@ -89,8 +92,12 @@ public:
                     sizeof address);
         return *address;
     }
-    /// Requires: has_guard.
-    [[nodiscard]] envelope_guard& guard() const noexcept { return guard_before(outside().block); }
+    /// Requires: emplaced with has_note.
+    void set_note(const envelope_note& what) noexcept {
+        std::memcpy(note_place(), &what, envelope_note::size);
+    }
+    /// Before it is handled: asks who sent it. Requires: has_guard or has_note.
+    [[nodiscard]] bool begin(envelope_guard::scope& during) noexcept;
 
     /// The same in two steps, for who does not know the type: where the message is to be made; null
     /// when it needs a block and `source` has none. Requires: as emplace. Owes: a message is made
@@ -115,7 +122,7 @@ public:
         return fits(message_type_of<M>, extras);
     }
     [[nodiscard]] static constexpr bool fits(const message_type& t, std::uint32_t extras) noexcept {
-        return t.size <= inside_size - extras_size(extras) && t.alignment <= inside_alignment;
+        return t.size + extras_size(extras) <= inside_size && t.alignment <= inside_alignment;
     }
 
     [[nodiscard]] void* payload() noexcept {
@@ -149,13 +156,14 @@ public:
     /// Its payload needs no end, and it belongs to the common part of its pool: one look for what
     /// nearly all are.
     [[nodiscard]] bool ends_plainly() const noexcept {
-        return type.read()->destroy == nullptr && (flags() & (boxed | from_reserve)) == 0;
+        return type.read()->destroy == nullptr &&
+               (flags() & (boxed | from_reserve | has_note)) == 0;
     }
     /// Ends the payload's life. The envelope is empty afterwards.
     void destroy_payload() noexcept {
         const message_type* t = type.read();
         const std::uint32_t f = flags();
-        if (t->destroy == nullptr && (f & boxed) == 0) [[likely]]
+        if (t->destroy == nullptr && (f & (boxed | has_note)) == 0) [[likely]]
             return;
         destroy_slowly(*t, f);
     }
@@ -198,8 +206,23 @@ private:
     };
 
     [[nodiscard]] static constexpr std::size_t extras_size(std::uint32_t extras) noexcept {
-        return (extras & has_span) != 0 ? 16 : (extras & (has_deadline | has_stamp)) != 0 ? 8 : 0;
+        const std::size_t noted = (extras & has_note) != 0 ? envelope_note::size : 0;
+        return noted + ((extras & has_span) != 0                     ? 16U
+                        : (extras & (has_deadline | has_stamp)) != 0 ? 8U
+                                                                     : 0U);
     }
+    /// Bytes in front of a message in a block, for its note.
+    [[nodiscard]] static constexpr std::size_t lead_of(const message_type& t,
+                                                       std::uint32_t f) noexcept {
+        const std::size_t unit = t.alignment;
+        return (f & has_note) != 0 ? (envelope_note::size + unit - 1) / unit * unit : 0;
+    }
+    [[nodiscard]] std::byte* note_place() noexcept {
+        const std::uint32_t f = flags();
+        return (f & boxed) != 0 ? static_cast<std::byte*>(outside().block) - envelope_note::size
+                                : inside_ + inside_size - extras_size(f);
+    }
+    void release_block(const message_type& t, std::uint32_t f) const noexcept;
     [[nodiscard]] box outside() const noexcept {
         box b;
         std::memcpy(&b, &inside_, sizeof b);

@@ -6,9 +6,13 @@
 // envelope is done with it, for whatever reason, the block is released, and that is how the sender
 // learns of it. Before it is handled the sender is asked, through the guard whose address lies in
 // front of the message.
+//
+// A sender that has no block writes a note into the envelope instead: who it is, and what it must
+// know to answer the same two questions.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tactus::inline v0 {
 
@@ -42,6 +46,32 @@ public:
 protected:
     envelope_guard() = default;
     ~envelope_guard() = default;
+};
+
+struct envelope_note;
+
+class note_reader {
+public:
+    note_reader(const note_reader&) = delete;
+    note_reader& operator=(const note_reader&) = delete;
+
+    /// As envelope_guard::begin.
+    [[nodiscard]] virtual bool begins(const envelope_note& what,
+                                      envelope_guard::scope& during) noexcept = 0;
+    /// The message is gone. `was_begun`: it was handled before, or its handler has begun.
+    virtual void ended(const envelope_note& what, bool was_begun) noexcept = 0;
+
+protected:
+    note_reader() = default;
+    ~note_reader() = default;
+};
+
+struct envelope_note {
+    /// Bytes of it that are kept.
+    static constexpr std::size_t size = sizeof(void*) + 3 * sizeof(std::uint32_t);
+
+    note_reader* reader;
+    std::uint32_t words[3];  // the reader's
 };
 
 }  // namespace tactus::inline v0

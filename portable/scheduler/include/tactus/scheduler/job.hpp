@@ -4,7 +4,9 @@
 //
 // A job is a cell of the scheduler's store. The message of a one-shot lies in the cell itself until
 // its envelope is done with it: what is sent is its address. A periodic job keeps the message it
-// sends copies of, and each copy travels in a cell of its own, a flight, which knows its job.
+// sends copies of, and each copy travels in a cell of its own, a flight, which knows its job. Where
+// there are no cells for messages on their way, they go alone, in an envelope that knows the run
+// (lone_run.hpp).
 //
 // Who may touch it
 //   word      anybody; it says who has the right to the rest
@@ -46,12 +48,10 @@ struct job;
 
 /// What a job carries, as far as its type is concerned.
 struct cargo_type {
-    const message_type* message;                        // null: no message
-    void (*destroy)(void* cargo) noexcept;              // null: nothing to do
-    bool (*copy)(void* to, const void* from) noexcept;  // false: it threw; null: cannot be copied
-    void (*tell)(void* cargo, mailbox_index to, mailbox_index sender) noexcept;  // moves it
-    // False: the copy threw; null: cannot be copied.
-    bool (*tell_copy)(const void* cargo, mailbox_index to, mailbox_index sender) noexcept;
+    const message_type* message;                                        // null: no message
+    void (*destroy)(void* cargo) noexcept;                              // null: nothing to do
+    const parcel_kind* moved;                                           // of a message
+    const parcel_kind* copied;                                          // null: cannot be copied
     handled (*run)(void* cargo, const execution_batch& what) noexcept;  // of a function
     // Null: it does not want to know. Functions are told where they run, others at once.
     void (*cancelled)(void* cargo) noexcept;
@@ -63,27 +63,10 @@ template <class M>
 inline constexpr cargo_type message_cargo{
     .message = &message_type_of<M>,
     .destroy = message_type_of<M>.destroy,
-    .copy = []() -> bool (*)(void*, const void*) noexcept {
+    .moved = &parcel_kind_of<M>,
+    .copied = []() -> const parcel_kind* {
         if constexpr (std::copy_constructible<M>)
-            return [](void* to, const void* from) noexcept {
-                return call_user([&] { ::new (to) M(*static_cast<const M*>(from)); }).is_ok();
-            };
-        else
-            return nullptr;
-    }(),
-    .tell =
-        [](void* cargo, mailbox_index to, mailbox_index sender) noexcept {
-            actor_scheduler::tell(to, std::move(*static_cast<M*>(cargo)), {.sender = sender});
-        },
-    .tell_copy = []() -> bool (*)(const void*, mailbox_index, mailbox_index) noexcept {
-        if constexpr (std::copy_constructible<M>)
-            return [](const void* cargo, mailbox_index to, mailbox_index sender) noexcept {
-                return call_user([&] {
-                           actor_scheduler::tell(to, M(*static_cast<const M*>(cargo)),
-                                                 {.sender = sender});
-                       })
-                    .is_ok();
-            };
+            return &parcel_kind_of<const M&>;
         else
             return nullptr;
     }(),
@@ -99,9 +82,8 @@ inline constexpr cargo_type function_cargo{
     .destroy = std::is_trivially_destructible_v<F>
                    ? nullptr
                    : +[](void* cargo) noexcept { static_cast<F*>(cargo)->~F(); },
-    .copy = nullptr,
-    .tell = nullptr,
-    .tell_copy = nullptr,
+    .moved = nullptr,
+    .copied = nullptr,
     .run =
         [](void* cargo, const execution_batch& what) noexcept {
             return call_user([&] { return (*static_cast<F*>(cargo))(what); });
@@ -178,7 +160,7 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
                                 // that is cancelled: it was running, and nothing else to come
     bool failed = false;        // SC-12
     bool has_overflow = false;  // a place in overflow is reserved; the lock's holder's
-    bool goes_alone = false;    // of one that is due: its message is sent without a cell
+    bool goes_alone = false;    // of one that is due: its message needs no cell, or there is none
     bool is_active = false;     // it counts as such; the lock's holder's
     bool is_counted = false;    // its cancel was; the lock's holder's
     alignas(is_compact ? 8 : inside_alignment) std::byte inside[guard_room + inside_size];

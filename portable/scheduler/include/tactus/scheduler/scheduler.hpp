@@ -47,6 +47,7 @@
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/job.hpp>
 #include <tactus/scheduler/job_request.hpp>
+#include <tactus/scheduler/lone_run.hpp>
 #include <tactus/scheduler/owed_warnings.hpp>
 #include <tactus/scheduler/scheduler_dump.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
@@ -70,13 +71,14 @@ class scheduler final : public timer_service,
                         public scheduling_face<scheduler>,
                         public services_face<scheduler>,
                         private memory_source,
+                        private note_reader,
                         private detail::scheduler_state {
     using job = detail::job;
     using job_kind = detail::job_kind;
 
 public:
     /// Cells of the store for so many timers: those whose message is still on its way have one,
-    /// too, and copies of periodic messages.
+    /// too, and copies of periodic messages; what finds none goes alone.
     [[nodiscard]] static constexpr std::uint32_t cells_for(std::uint32_t timers) noexcept {
         return timers + timers / 4 + spares;
     }
@@ -278,6 +280,7 @@ private:
             note_watched(kind, &j, at, detail);
     }
     void note_watched(diagnostic_kind kind, const job* j, tick at, std::int64_t detail) noexcept;
+    void note_watched(diagnostic& d) noexcept;
     [[nodiscard]] tick now_if_watched() const noexcept;
     [[nodiscard]] std::uint32_t backlog_of(const job& j, bool is_waiting, tick at) const noexcept;
     /// Nothing: it is no job that dumps show.
@@ -394,7 +397,11 @@ private:
     [[nodiscard]] bool has_receiver(const job& j) noexcept {
         return j.kind != job_kind::message || is_alive(j.to);
     }
-    [[nodiscard]] bool cells_are_scarce() noexcept;
+    /// So many more of them cannot be used for messages on their way.
+    [[nodiscard]] bool cells_are_scarce(std::uint32_t more) noexcept;
+    [[nodiscard]] bool is_elsewhere(mailbox_index who) const noexcept {
+        return who.system_number() != kernel_->system_number();
+    }
     void fire(job& j) noexcept;
     /// Counts and tells what a delivery stands for beside its own run, less what was `told`. False:
     /// it has missed too much, and is to be ended.
@@ -403,15 +410,16 @@ private:
     void fire_copies(job& j) noexcept;
     [[nodiscard]] bool send_copy(job& j, job* flight, std::uint32_t missed) noexcept;
     [[nodiscard]] job* take_flight() noexcept;
-    void send_alone(const job& j) noexcept;
+    /// Of one that is passed on: from here on it is its message's.
+    void send_alone(const job& j, const detail::parcel_kind& how, const detail::lone_run& run,
+                    const char* if_it_throws) noexcept;
     void fire_function(job& j) noexcept;
-    /// `delay` is that of a fixed delay.
-    void rearm_or_end(job& j, duration delay) noexcept;
-    void rearm_or_end(job& j) noexcept { rearm_or_end(j, j.period); }
+    void rearm_or_end(job& j) noexcept;
     void finish(job& j, job_state to, job_end why = job_end::as_asked) noexcept;
     void release_hold(job& j, bool is_where_it_runs = false) noexcept;
     void flight_ended(job& flight) noexcept;
     void note_lost(const job& j) noexcept;
+    void note_lost(const detail::lone_run& run) noexcept;
     void run_function(job& j) noexcept;
     void function_over(job& j, bool is_where_it_runs) noexcept;
     /// PK-SCH-25: of a function that is over: it wants to know that it was cancelled.
@@ -429,6 +437,10 @@ private:
     /// memory_source: of messages on their way. Only they are given back here.
     [[nodiscard]] void* allocate(std::size_t, std::size_t) noexcept override { return nullptr; }
     void release(void* block, std::size_t size, std::size_t alignment) noexcept override;
+    /// note_reader: of messages that go alone.
+    [[nodiscard]] bool begins(const envelope_note& what,
+                              envelope_guard::scope& during) noexcept override;
+    void ended(const envelope_note& what, bool was_begun) noexcept override;
 };
 
 }  // namespace tactus::inline v0
