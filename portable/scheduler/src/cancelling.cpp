@@ -67,10 +67,7 @@ void scheduler::settle_all() noexcept {
 
 void scheduler::end_scheduled(job& j) noexcept {
     deactivate(j);
-    // TM-1: an actor that would wait for a timer in vain is told.
-    const bool is_told = j.is_of_actor() &&
-                         job_word(j.word.load(std::memory_order_relaxed)).end() == job_end::dropped;
-    if (j.carries == nullptr && !is_told) {
+    if (j.carries == nullptr) {
         end_alive(j);
         return;
     }

@@ -11,10 +11,9 @@ using detail::job_kind;
 
 namespace {
 
-scheduler_warning dropped_warning(job_id which, timer_priority priority) noexcept {
-    return {.kind = scheduler_warning_kind::dropped_low_priority,
-            .job = which,
-            .value = static_cast<std::int64_t>(priority)};
+bool was_lost(const job& j) noexcept {
+    const job_word word(j.word.load(std::memory_order_relaxed));
+    return word.state() == job_state::cancelled && word.end() == job_end::dropped;
 }
 
 }  // namespace
@@ -69,13 +68,9 @@ tick scheduler::next_kept() noexcept {
 void scheduler::lose(job& j, tick at) noexcept {
     ++counts_.dropped;
     j.is_counted = true;
-    // Who is doomed is told of then: there may be several.
-    if ((j.carries == nullptr && !j.is_of_actor()) || j.is_shared()) {
-        lost_ = id_of(j);
-        lost_priority_ = j.priority;
-        has_lost_ = true;
-    }
     note(diagnostic_kind::drop, j, at, static_cast<std::int64_t>(j.priority));
+    deactivate(j);
+    doom(j);
 }
 
 void scheduler::doom(job& j) noexcept {
@@ -96,6 +91,7 @@ void scheduler::apply(job& j) noexcept {
                    changed(j, job_state::pending, job_state::cancelled, job_end::dropped)) {
             // No memory for it, or, of one that comes again, no place so far away.
             lose(j, now_if_watched());
+            return;
         }
         word = job_word(j.word.load(std::memory_order_relaxed));
     }
@@ -149,7 +145,6 @@ tick scheduler::leave(bool wants_next) noexcept {
     bool nearer = false;
     instant nearest;
     bool lossy = false;
-    std::optional<scheduler_warning> lost;
     job* doomed = nullptr;
     tick next = 0;
     for (;;) {
@@ -158,8 +153,6 @@ tick scheduler::leave(bool wants_next) noexcept {
             nearest = kept_;
         }
         lossy = lossy || std::exchange(is_lossy_, false);
-        if (std::exchange(has_lost_, false)) [[unlikely]]
-            lost = dropped_warning(lost_, lost_priority_);
         if (job* const more = std::exchange(doomed_, nullptr)) [[unlikely]] {
             job* last = more;
             while (last->next.read() != nullptr)
@@ -183,10 +176,6 @@ tick scheduler::leave(bool wants_next) noexcept {
         kernel_->deadline_added(nearest);
     if (lossy && listener_ != nullptr) [[unlikely]]
         services_->tell(*listener_, time_.now());
-    if (lost && listener_ != nullptr) [[unlikely]] {
-        lost->at = time_.now();
-        listener_->warned(*lost);
-    }
     // Last doomed first, so oldest last: turned round.
     job* oldest = nullptr;
     while (doomed != nullptr) {
@@ -196,13 +185,20 @@ tick scheduler::leave(bool wants_next) noexcept {
     }
     while (oldest != nullptr) {
         job* const j = std::exchange(oldest, oldest->next.read());
-        const job_word word(j->word.load(std::memory_order_relaxed));
-        if (word.end() == job_end::dropped && !j->is_shared() && listener_ != nullptr) {
-            scheduler_warning gone = dropped_warning(id_of(*j), j->priority);
-            gone.at = time_.now();
-            listener_->warned(gone);
+        const bool is_lost = was_lost(*j);
+        if (is_lost && listener_ != nullptr)
+            listener_->warned({.kind = scheduler_warning_kind::dropped_low_priority,
+                               .job = id_of(*j),
+                               .value = static_cast<std::int64_t>(j->priority),
+                               .at = time_.now()});
+        // What a function carries may be in use by a run of it.
+        if (is_lost && j->is_shared()) {
+            release_hold(*j);
+            continue;
         }
-        if (j->is_of_actor()) {
+        // TM-1: an actor that would wait for a timer in vain is told.
+        if (is_lost && j->is_of_actor()) {
+            const job_word word(j->word.load(std::memory_order_relaxed));
             actor_scheduler::tell(
                 j->to, timer_due{.which = timer_handle(store_.index_of(*j), word.generation()),
                                  .is_refused = true});

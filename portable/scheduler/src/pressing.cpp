@@ -232,7 +232,6 @@ void scheduler::make_way() noexcept {
     if (!is_ours)
         return;
     lose(j, observed_at_);
-    end_scheduled(j);
 }
 
 void scheduler::owe_capacity(const scheduler_error& why, owed_warnings& owed) noexcept {

@@ -262,7 +262,7 @@ private:
     void make_way() noexcept;
     /// Of who goes into the wheel: its place in overflow is its own, if it still needs one.
     void take_reserved(job& j) noexcept;
-    /// Counts and tells that it gave way, or found no place.
+    /// Ends one that gave way, or found no place: counted, and told when the lock is free.
     void lose(job& j, tick at) noexcept;
     void observe(tick at, std::uint64_t backlog, bool engaged, owed_warnings& owed) noexcept;
     void note_drift(instant due, instant now, owed_warnings& owed) noexcept;
@@ -322,7 +322,7 @@ private:
     }
     /// There is something to be done before or after the lock is let go of: see leave().
     [[nodiscard]] bool owes() const noexcept {
-        return is_nearer_ || is_lossy_ || has_lost_ || doomed_ != nullptr || store_.wants_spares();
+        return is_nearer_ || is_lossy_ || doomed_ != nullptr || store_.wants_spares();
     }
     static constexpr tick no_deadline = ~tick{0};
     void deactivate(job& j) noexcept;

@@ -85,16 +85,13 @@ protected:
     last_batch_holder last_;
     static constexpr std::uint32_t withdrawn_places = port::has_interrupts ? 0 : 8;
     [[no_unique_address]] detail::withdrawn_jobs<withdrawn_places> withdrawn_;
-    job* doomed_ = nullptr;  // their cargo is to be ended without the lock
+    job* doomed_ = nullptr;  // their cargo is to be ended, and their loss told, without the lock
     // Who keeps the time was told of this deadline, or took it when it asked last; after that it
     // asks again. So only an earlier one is news. When it is cancelled it stays until it has
     // passed: they wake once in vain, and are not woken by each that is the only one for a moment.
     instant kept_ = instant::never();
     bool is_nearer_ = false;  // somebody must be told of an earlier deadline
     bool is_lossy_ = false;   // diagnostics have something to tell
-    bool has_lost_ = false;   // `lost_` is to be told
-    timer_priority lost_priority_ = timer_priority::normal;
-    job_id lost_ = {};
     bool is_closed_ = false;
     bool more_due_ = false;                  // the last chunk was not all
     port::atomic<std::uint32_t> closed_{0};  // for who looks without the lock: a hint
