@@ -70,7 +70,7 @@ constexpr sentence<scheduler_warning_kind> warning_sentences[] = {
      "%v of %l entries of the overflow are in use: use fewer far timers or choose a larger "
      "profile"},
     {scheduler_warning_kind::dropped_low_priority,
-     "timer %j of priority %p was dropped for a more important one: choose a larger profile"},
+     "timer %j of priority %p was dropped %w: choose a larger profile"},
     {scheduler_warning_kind::capacity_exceeded,
      "a timer was refused, %v of %l entries are in use: cancel some or choose a larger profile"},
     {scheduler_warning_kind::task_run_failed,
@@ -225,6 +225,10 @@ std::string_view describe(const scheduler_warning& warning, std::span<char> out)
         case 't':
             text.add(warning.text[0] != '\0' ? static_cast<const char*>(warning.text)
                                              : "an error without a text");
+            break;
+        case 'w':
+            text.add(warning.limit != 0 ? "for a more important one"
+                                        : "since there was no place for it");
             break;
         case 'e':
             text.add(warning.value != 0 ? "engaged" : "released");

@@ -82,7 +82,7 @@ void scheduler::apply(job& j) noexcept {
     // Relaxed, as all looks of the holder: what it needs was done by who has left it here.
     job_word word(j.word.load(std::memory_order_relaxed));
     if (word.state() == job_state::pending) {
-        const bool is_in = !is_closed_ && insert(j);
+        const bool is_in = !is_closed_ && has_place(j) && insert(j);
         if (is_in && changed(j, job_state::pending, job_state::scheduled)) [[likely]]
             return;
         if (!is_in && is_closed_) {
@@ -90,6 +90,7 @@ void scheduler::apply(job& j) noexcept {
         } else if (!is_in &&
                    changed(j, job_state::pending, job_state::cancelled, job_end::dropped)) {
             // No memory for it, or, of one that comes again, no place so far away.
+            j.timer = {};
             lose(j, now_if_watched());
             return;
         }
@@ -145,6 +146,7 @@ tick scheduler::leave(bool wants_next) noexcept {
     bool nearer = false;
     instant nearest;
     bool lossy = false;
+    std::uint32_t filled_to = 0;
     job* doomed = nullptr;
     tick next = 0;
     for (;;) {
@@ -152,7 +154,9 @@ tick scheduler::leave(bool wants_next) noexcept {
             nearer = true;
             nearest = kept_;
         }
-        lossy = lossy || std::exchange(is_lossy_, false);
+        lossy = std::exchange(is_lossy_, false) || lossy;
+        if (filled_to_ != 0) [[unlikely]]
+            filled_to = std::exchange(filled_to_, 0);
         if (job* const more = std::exchange(doomed_, nullptr)) [[unlikely]] {
             job* last = more;
             while (last->next.read() != nullptr)
@@ -176,6 +180,11 @@ tick scheduler::leave(bool wants_next) noexcept {
         kernel_->deadline_added(nearest);
     if (lossy && listener_ != nullptr) [[unlikely]]
         services_->tell(*listener_, time_.now());
+    if (filled_to != 0 && listener_ != nullptr) [[unlikely]]
+        listener_->warned({.kind = scheduler_warning_kind::overflow_near_capacity,
+                           .value = filled_to,
+                           .limit = overflow_limit_,
+                           .at = time_.now()});
     // Last doomed first, so oldest last: turned round.
     job* oldest = nullptr;
     while (doomed != nullptr) {
@@ -190,6 +199,7 @@ tick scheduler::leave(bool wants_next) noexcept {
             listener_->warned({.kind = scheduler_warning_kind::dropped_low_priority,
                                .job = id_of(*j),
                                .value = static_cast<std::int64_t>(j->priority),
+                               .limit = j->timer == timer_handle() ? 0 : overflow_limit_,
                                .at = time_.now()});
         // What a function carries may be in use by a run of it.
         if (is_lost && j->is_shared()) {

@@ -170,29 +170,40 @@ std::optional<scheduler_error> scheduler::admit_slowly(const job_request& r,
 // BP-6, BP-7.
 std::optional<scheduler_error> scheduler::admit_far(const job_request& r,
                                                     owed_warnings& owed) noexcept {
-    const auto used = [this] {
-        return static_cast<std::uint32_t>(wheel_.overflow_size()) + overflow_reserved_;
-    };
+    if (reserve_far(r.priority))
+        return std::nullopt;
+    const scheduler_error why{
+        .code = scheduler_errc::capacity_exceeded,
+        .field = "overflow",
+        .value = static_cast<std::int64_t>(wheel_.overflow_size()) + overflow_reserved_,
+        .limit = overflow_limit_};
+    owe_capacity(why, owed);
+    return why;
+}
+
+bool scheduler::reserve_far(timer_priority for_whom) noexcept {
     // BP-7: who is to give way does so when the newcomer is in: what it carries may not be made.
-    const std::uint32_t before = used();
-    if (before >= overflow_limit_ && !can_make_way(r.priority, before - overflow_limit_ + 1)) {
-        const scheduler_error why{.code = scheduler_errc::capacity_exceeded,
-                                  .field = "overflow",
-                                  .value = used(),
-                                  .limit = overflow_limit_};
-        owe_capacity(why, owed);
-        return why;
-    }
+    const std::uint32_t before =
+        static_cast<std::uint32_t>(wheel_.overflow_size()) + overflow_reserved_;
+    if (before >= overflow_limit_ && !can_make_way(for_whom, before - overflow_limit_ + 1))
+        return false;
     ++overflow_reserved_;
     // Whenever it rises to three quarters.
     const auto is_filling = [this](std::uint32_t n) {
         return std::uint64_t{n} * 4 >= std::uint64_t{overflow_limit_} * 3;
     };
     if (is_filling(before + 1) && !is_filling(before))
-        owed.add({.kind = scheduler_warning_kind::overflow_near_capacity,
-                  .value = before + 1,
-                  .limit = overflow_limit_});
-    return std::nullopt;
+        filled_to_ = before + 1;
+    return true;
+}
+
+// BP-7: what comes again is as important as when it was registered.
+bool scheduler::has_place(job& j) noexcept {
+    if (overflow_limit_ == scheduler_capacity::unlimited || j.has_overflow ||
+        !is_far(j.due - j.registered_at, j.registered_at)) [[likely]]
+        return true;
+    j.has_overflow = reserve_far(j.priority);
+    return j.has_overflow;
 }
 
 // Are there so many that are less important? One for each who comes; the others are on their way.

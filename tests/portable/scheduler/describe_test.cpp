@@ -103,6 +103,16 @@ TEST(scheduler_describe, an_error_says_what_was_wrong_with_the_number) {
               "std::shared_ptr, or schedule it once");
 }
 
+// BP-7
+TEST(scheduler_describe, one_that_found_no_place_did_not_give_way) {
+    EXPECT_EQ(describe(
+                  scheduler_warning{
+                      .kind = scheduler_warning_kind::dropped_low_priority, .job = 7, .value = 0},
+                  room),
+              "timer 7 of priority high was dropped since there was no place for it: choose a "
+              "larger profile");
+}
+
 TEST(scheduler_describe, each_cause_of_backpressure_is_named) {
     for (std::size_t i = 0; i < backpressure_cause_count; ++i) {
         const auto cause = static_cast<backpressure_cause>(i);

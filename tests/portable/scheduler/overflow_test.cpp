@@ -277,4 +277,71 @@ TEST(overflow, BP_6_is_told_again_when_it_has_fallen) {
     EXPECT_EQ(rig.warnings.count, 2u);
 }
 
+/// Due in a millisecond, and then far away.
+cancellable add_periodic(far_rig& rig, timer_priority priority) {
+    const auto made = rig->schedule_at_fixed_rate(duration::from_ms(1), far, rig.who, number{1}, {},
+                                                  tactus::fixed_rate_options{.priority = priority});
+    EXPECT_TRUE(made.has_value());
+    return made ? *made : cancellable{};
+}
+
+// BP-7: what comes again is as important as a newcomer.
+TEST(overflow, BP_7_others_give_way_to_a_more_important_one_that_comes_again) {
+    far_rig rig;
+    auto periodic = add_periodic(rig, timer_priority::high);
+    cancellable low[4];
+    for (cancellable& l : low)
+        l = rig.added(timer_priority::low);
+    rig.warnings.count = 0;
+    rig.pass(1);
+    EXPECT_EQ(journal().count(), 1u);
+    EXPECT_EQ(periodic.state(), job_state::scheduled);
+    EXPECT_EQ(low[3].end(), job_end::dropped);
+    for (unsigned i = 0; i < 3; ++i)
+        EXPECT_EQ(low[i].state(), job_state::scheduled);
+    ASSERT_EQ(rig.warnings.count, 1u);
+    EXPECT_EQ(rig.warnings.all[0].kind, scheduler_warning_kind::dropped_low_priority);
+    EXPECT_EQ(rig.warnings.all[0].job, low[3].id());
+    EXPECT_EQ(rig.warnings.all[0].limit, 4);
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+    EXPECT_EQ(rig->metrics().dropped, 1u);
+    journal().clear();
+}
+
+// BP-7: it is dropped itself where a newcomer is refused, and is told of as that.
+TEST(overflow, BP_7_one_that_comes_again_and_is_the_lowest_is_dropped) {
+    for (const timer_priority p : {timer_priority::normal, timer_priority::low}) {
+        far_rig rig;
+        auto periodic = add_periodic(rig, p);
+        for (unsigned i = 0; i < 4; ++i)
+            (void)rig.added(timer_priority::normal);
+        rig.warnings.count = 0;
+        rig.pass(1);
+        EXPECT_EQ(periodic.end(), job_end::dropped);
+        ASSERT_EQ(rig.warnings.count, 1u);
+        EXPECT_EQ(rig.warnings.all[0].kind, scheduler_warning_kind::dropped_low_priority);
+        EXPECT_EQ(rig.warnings.all[0].job, periodic.id());
+        EXPECT_EQ(rig.warnings.all[0].limit, 0);
+        EXPECT_EQ(rig->metrics().overflow, 4u);
+        EXPECT_EQ(rig->active_count(), 4u);
+        EXPECT_EQ(rig->cell_count(), 4u);
+    }
+    journal().clear();
+}
+
+// BP-6: it rises by what comes again, too.
+TEST(overflow, BP_6_is_told_of_when_one_that_comes_again_fills_it) {
+    far_rig rig;
+    (void)add_periodic(rig, timer_priority::normal);
+    for (unsigned i = 0; i < 2; ++i)
+        (void)rig.added(timer_priority::normal);
+    EXPECT_EQ(rig.warnings.count, 0u);
+    rig.pass(1);
+    ASSERT_EQ(rig.warnings.count, 1u);
+    EXPECT_EQ(rig.warnings.all[0].kind, scheduler_warning_kind::overflow_near_capacity);
+    EXPECT_EQ(rig.warnings.all[0].value, 3);
+    EXPECT_EQ(rig.warnings.all[0].limit, 4);
+    journal().clear();
+}
+
 }  // namespace

@@ -258,6 +258,10 @@ private:
                                                               owed_warnings& owed) noexcept;
     [[nodiscard]] std::optional<scheduler_error> admit_far(const job_request& r,
                                                            owed_warnings& owed) noexcept;
+    /// A place in overflow, now or when somebody less important gives way. False: there is none.
+    [[nodiscard]] bool reserve_far(timer_priority for_whom) noexcept;
+    /// Of one that comes again, for which none is reserved. False: it is far, and there is none.
+    [[nodiscard]] bool has_place(job& j) noexcept;
     [[nodiscard]] bool can_make_way(timer_priority for_whom, std::uint32_t count) noexcept;
     void make_way() noexcept;
     /// Of who goes into the wheel: its place in overflow is its own, if it still needs one.
@@ -322,7 +326,8 @@ private:
     }
     /// There is something to be done before or after the lock is let go of: see leave().
     [[nodiscard]] bool owes() const noexcept {
-        return is_nearer_ || is_lossy_ || doomed_ != nullptr || store_.wants_spares();
+        return is_nearer_ || is_lossy_ || filled_to_ != 0 || doomed_ != nullptr ||
+               store_.wants_spares();
     }
     static constexpr tick no_deadline = ~tick{0};
     void deactivate(job& j) noexcept;

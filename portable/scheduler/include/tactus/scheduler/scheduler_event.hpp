@@ -29,7 +29,7 @@ enum class scheduler_warning_kind : std::uint8_t {
     quota_reached,             // limit | adaptive limit (BP-2)
     backpressure_state,        // engaged | the state's number; `cause` (BP-4)
     overflow_near_capacity,    // entries | capacity (BP-6)
-    dropped_low_priority,      // the priority's number | 0 (BP-7)
+    dropped_low_priority,      // the priority's number | entries of overflow; 0: no place (BP-7)
     capacity_exceeded,         // entries | capacity (BP-10)
     task_run_failed,           // the task's number | 0; `text` is the error (SH-2)
     diagnostics_dropped,       // dropped | capacity (SD-2)

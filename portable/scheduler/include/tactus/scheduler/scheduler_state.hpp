@@ -90,8 +90,9 @@ protected:
     // asks again. So only an earlier one is news. When it is cancelled it stays until it has
     // passed: they wake once in vain, and are not woken by each that is the only one for a moment.
     instant kept_ = instant::never();
-    bool is_nearer_ = false;  // somebody must be told of an earlier deadline
-    bool is_lossy_ = false;   // diagnostics have something to tell
+    bool is_nearer_ = false;       // somebody must be told of an earlier deadline
+    bool is_lossy_ = false;        // diagnostics have something to tell
+    std::uint32_t filled_to_ = 0;  // overflow has risen to three quarters; to be told
     bool is_closed_ = false;
     bool more_due_ = false;                  // the last chunk was not all
     port::atomic<std::uint32_t> closed_{0};  // for who looks without the lock: a hint
