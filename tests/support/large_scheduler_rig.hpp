@@ -69,9 +69,8 @@ private:
 
 class large_scheduler_rig {
 public:
-    /// With a few more for who finds the lock taken.
-    explicit large_scheduler_rig(std::uint32_t wanted = 1U << 17U)
-        : large_scheduler_rig(wanted + 64, [](tactus::scheduler_options&) {}) {}
+    explicit large_scheduler_rig(std::uint32_t timers_max = 1U << 17U)
+        : large_scheduler_rig(timers_max, [](tactus::scheduler_options&) {}) {}
     /// `change` is given the options: what the test wants different.
     template <class Change>
     large_scheduler_rig(std::uint32_t timers_max, Change&& change)

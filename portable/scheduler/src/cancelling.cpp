@@ -32,6 +32,29 @@ void scheduler::deactivate(job& j) noexcept {
     }
 }
 
+void scheduler::owe_wake(job& j) noexcept {
+    deactivate(j);
+    count_cancelled(j);
+    j.next.write(unwoken_);
+    unwoken_ = &j;
+    note_nearer(instant::epoch());
+}
+
+job* scheduler::take_unwoken() noexcept {
+    job* found = nullptr;
+    while (unwoken_ != nullptr) {
+        job& j = *std::exchange(unwoken_, unwoken_->next.read());
+        // Who is woken asks, and does not take it for its time.
+        if (changed(j, job_state::pending, job_state::executing, job_end::closed)) {
+            j.next.write(found);
+            found = &j;
+        } else {
+            apply(j);  // cancelled meanwhile
+        }
+    }
+    return found;
+}
+
 void scheduler::withdraw(job& j, job_word was) noexcept {
     // With a quota its place is free at once; who watches is told at once.
     if (!was.is(job_word::periodic) && quota_ == scheduler_capacity::unlimited && !is_closed_ &&
@@ -85,6 +108,12 @@ void scheduler::end_alive(job& j) noexcept {
     if (j.holders.load(job::held.acquire()) == 1 ||
         j.holders.fetch_sub(1, job::held.acq_rel()) == 1)
         store_.give(j);
+}
+
+void scheduler::do_left() noexcept {
+    lock_.do_left([this](job& j) { apply(j); });
+    if (store_.wants_spares()) [[unlikely]]
+        put_spares_aside();
 }
 
 // ---- anybody

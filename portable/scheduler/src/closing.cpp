@@ -76,7 +76,7 @@ private:
 
 bool scheduler::close() noexcept {
     enter();
-    lock_.do_left([this](job& j) { apply(j); });
+    do_left();
     const bool is_first = !is_closed_;
     is_closed_ = true;
     closed_.store(1, std::memory_order_relaxed);

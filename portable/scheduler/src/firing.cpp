@@ -140,8 +140,13 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     const job* delivered = nullptr;
     owed_warnings owed;
     enter();
-    lock_.do_left([this](job& j) { apply(j); });
+    do_left();
     fold_counts();
+    if (spares != 0 && unwoken_ != nullptr) [[unlikely]] {
+        first = take_unwoken();
+        for (last = first; last != nullptr && last->next.read() != nullptr;)
+            last = last->next.read();
+    }
     const tick next = wheel_.next_deadline().value_or(at + 1);
     const std::uint64_t late = next < at ? at - next : 0;
     if (is_first && (next <= at || engaged || pressure_.state() != backpressure_state::normal))
@@ -247,7 +252,7 @@ void scheduler::note_fire(const job& j, tick at) noexcept {
 void scheduler::fire(job& j) noexcept {
     switch (j.kind) {
     case job_kind::wake:
-        fire_wake(j, job_end::as_asked);
+        fire_wake(j, job_word(j.word.load(std::memory_order_relaxed)).end());
         break;
     case job_kind::note: {
         const job_word word(j.word.load(std::memory_order_relaxed));

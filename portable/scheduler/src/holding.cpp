@@ -55,7 +55,7 @@ void scheduler::note_nearer(instant due) noexcept {
 }
 
 tick scheduler::next_kept() noexcept {
-    const tick next = wheel_.next_deadline().value_or(no_deadline);
+    const tick next = unwoken_ != nullptr ? 0 : wheel_.next_deadline().value_or(no_deadline);
     const instant at = next != no_deadline ? scale_.begin_of(next) : instant::never();
     // SC-36: who sleeps for one that was cancelled sleeps on. Where time is set by hand, it is set
     // to what is there.
@@ -85,6 +85,10 @@ void scheduler::apply(job& j) noexcept {
         const bool is_in = !is_closed_ && has_place(j) && insert(j);
         if (is_in && changed(j, job_state::pending, job_state::scheduled)) [[likely]]
             return;
+        if (spares != 0 && !is_in && j.kind == job_kind::wake && j.carries == nullptr) {
+            owe_wake(j);
+            return;
+        }
         if (!is_in && is_closed_) {
             (void)changed(j, job_state::pending, job_state::cancelled, job_end::closed);
         } else if (!is_in &&
@@ -165,7 +169,7 @@ tick scheduler::leave(bool wants_next) noexcept {
             doomed = more;
         }
         if (store_.wants_spares()) [[unlikely]]
-            store_.refill();
+            put_spares_aside();
         // What others left is in it, or it does not let go.
         if (wants_next)
             next = next_kept();

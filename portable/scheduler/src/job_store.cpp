@@ -3,6 +3,8 @@
 // Cells for jobs.
 #include <tactus/scheduler/job_store.hpp>
 
+#include <utility>
+
 namespace tactus::inline v0 {
 
 using detail::job;
@@ -54,27 +56,44 @@ void job_store::give(job& cell) noexcept {
 }
 
 job* job_store::take_spare() noexcept {
-    wanted_.store(1, std::memory_order_relaxed);
     const port::lock_guard held(mutex_);
+    wanted_.store(1, std::memory_order_relaxed);
     job* const cell = spare_;
     if (cell != nullptr) {
         spare_ = cell->next.read();
         --spare_count_;
+        ++taken_;
     }
     return cell;
 }
 
-void job_store::refill() noexcept {
-    wanted_.store(0, std::memory_order_relaxed);
+std::uint32_t job_store::refill(std::uint32_t places) noexcept {
     const port::lock_guard held(mutex_);
-    while (spare_count_ < spares_max_) {
+    wanted_.store(0, std::memory_order_relaxed);
+    const std::uint32_t taken = std::exchange(taken_, 0);
+    const std::uint32_t left = places > taken ? places - taken : 0;
+    while (spare_count_ < left && spare_count_ < spares_max_) {
         job* const cell = take();
         if (cell == nullptr)
-            return;
+            break;
         cell->next.write(spare_);
         spare_ = cell;
         ++spare_count_;
     }
+    aside_ = spare_count_;
+    return taken;
+}
+
+std::uint32_t job_store::take_back() noexcept {
+    const port::lock_guard held(mutex_);
+    while (spare_ != nullptr) {
+        job* const cell = spare_;
+        spare_ = cell->next.read();
+        give(*cell);
+    }
+    spare_count_ = 0;
+    aside_ = 0;
+    return std::exchange(taken_, 0);
 }
 
 }  // namespace tactus::inline v0

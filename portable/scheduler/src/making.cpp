@@ -55,9 +55,7 @@ detail::scheduler_state::scheduler_state(const scheduler_options& o, scheduler& 
       diagnostics_capacity_(o.config.diagnostics_capacity),
       serial_(next_serial()),
       quota_(capacity_of(o.config).timers),
-      timers_limit_(quota_ == scheduler_capacity::unlimited && o.timers_max > spares
-                        ? o.timers_max - spares
-                        : timers_of(o)),
+      timers_limit_(timers_of(o)),
       overflow_limit_(capacity_of(o.config).overflow),
       zero_delay_(o.config.zero_delay),
       clock_kind_(o.config.clock),
@@ -70,6 +68,7 @@ detail::scheduler_state::scheduler_state(const scheduler_options& o, scheduler& 
               .spares = quota_ == scheduler_capacity::unlimited ? spares : 0},
              of),
       pressure_(o.config, scale_.floor(o.time->now())),
+      sure_below_(timers_limit_),
       observed_at_(scale_.floor(o.time->now())) {}
 
 scheduler::scheduler(const scheduler_options& o) noexcept : detail::scheduler_state(o, *this) {

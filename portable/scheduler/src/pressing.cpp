@@ -117,8 +117,10 @@ std::optional<scheduler_error> scheduler::admit(const job_request& r, instant no
                                                 bool& takes_overflow,
                                                 owed_warnings& owed) noexcept {
     std::optional<scheduler_error> refused;
-    if (active_ >= timers_limit_) [[unlikely]]
+    if (active_ >= sure_below_) [[unlikely]] {
         settle();
+        take_back_spares();
+    }
     if (is_closed_) [[unlikely]]
         refused = scheduler_error{.code = scheduler_errc::closed};
     else if (!pressure_.admits_at_once(active_) && !r.goes_on) [[unlikely]]

@@ -42,10 +42,23 @@ job* scheduler::take_cell(bool& inside) noexcept {
 
 job* scheduler::take_free_cell() noexcept {
     job* const cell = store_.take();
-    if (cell != nullptr || withdrawn_.count() == 0) [[likely]]
+    if (cell != nullptr) [[likely]]
         return cell;
-    settle_all();
+    settle();
+    take_back_spares();
     return store_.take();
+}
+
+void scheduler::put_spares_aside() noexcept {
+    // Half of what is left: the other half is at once the holder's.
+    const std::uint32_t left = active_ < timers_limit_ ? timers_limit_ - active_ : 0;
+    active_ += store_.refill(left / 2);
+    sure_below_ = timers_limit_ - store_.aside_count();
+}
+
+void scheduler::take_back_spares() noexcept {
+    active_ += store_.take_back();
+    sure_below_ = timers_limit_;
 }
 
 bool scheduler::give_cargo_room(job& j, const detail::cargo_type& type) noexcept {
@@ -191,7 +204,7 @@ scheduler::place scheduler::begin_registering(const job_request& r, job_kind kin
     }
     job& j = *p.cell;
     fill(j, r, kind, now);
-    j.is_active = inside;
+    j.is_active = true;
     j.has_overflow = takes_overflow;
     j.word.store(
         job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind)).bits(),
@@ -248,6 +261,7 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
     }
     job& j = *cell;
     fill(j, r, kind, now);
+    j.is_active = !inside;  // a spare has its place
     j.has_overflow = takes_overflow;
     const job_word word =
         job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind));

@@ -9,7 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <expected>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -20,7 +22,6 @@
 
 using tactus::cancellable;
 using tactus::duration;
-using tactus::job_end;
 using tactus::job_request;
 using tactus::job_state;
 using tactus::scheduler_errc;
@@ -46,7 +47,7 @@ public:
         size_max_ = bytes;
     }
     [[nodiscard]] bool resize(std::size_t bytes) noexcept override {
-        if (bytes > size_max_)
+        if (refuses || bytes > size_max_)
             return false;
         size_ = bytes;
         if (const auto tell = std::exchange(on_growth, nullptr))
@@ -54,6 +55,7 @@ public:
         return true;
     }
     std::function<void()> on_growth;
+    bool refuses = false;
 
 private:
     large_memory all_;
@@ -154,6 +156,124 @@ TEST(left_commands, BP_7_each_that_gave_way_in_one_hold_is_told_of) {
     }
     EXPECT_EQ(all.rig.timers.metrics().dropped, 2u);
     EXPECT_EQ(all.rig.timers.active_count(), 3u);
+}
+
+// SC-6: whoever is accepted has a place, and all places are given to somebody.
+TEST(left_commands, SC_6_as_many_are_accepted_as_there_are_places) {
+    constexpr std::uint32_t places = 100;
+    left_rig all(places, [](tactus::scheduler_options&) {});
+    std::vector<cancellable> accepted;
+    unsigned refused = 0;
+    const auto add = [&] {
+        const auto made = all.rig.timers.schedule_once(ms(60'000), all.who, number{1});
+        if (made)
+            accepted.push_back(*made);
+        else
+            refused += made.error().code == scheduler_errc::capacity_exceeded ? 1U : 100U;
+    };
+    while (refused < 30) {
+        // Some are left, and when there are no spares any more they wait for the lock.
+        std::thread other;
+        std::atomic<unsigned> done{0};
+        all.jobs.on_growth = [&] {
+            other = std::thread([&] {
+                for (unsigned i = 0; i < 20; ++i)
+                    add();
+                done = 1;
+            });
+            for (unsigned i = 0; i < 20 && done == 0; ++i)
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        };
+        const auto holder = all.rig.timers.schedule_once(ms(60'000), all.who, number{1});
+        all.jobs.on_growth = nullptr;
+        if (other.joinable())
+            other.join();
+        else
+            add();
+        if (holder)
+            accepted.push_back(*holder);
+    }
+    EXPECT_LT(refused, 100u);
+    EXPECT_EQ(accepted.size(), places);
+    for (const cancellable& a : accepted)
+        EXPECT_EQ(a.state(), job_state::scheduled);
+    EXPECT_GT(all.rig.timers.counted().commands_left, 0u);
+    EXPECT_EQ(all.rig.timers.active_count(), places);
+    EXPECT_EQ(all.rig.timers.counted().dropped, 0u);
+    EXPECT_EQ(all.warnings.of(scheduler_warning_kind::dropped_low_priority), 0u);
+    // All places are free again afterwards.
+    for (cancellable& a : accepted)
+        EXPECT_TRUE(a.cancel());
+    EXPECT_EQ(all.rig.timers.active_count(), 0u);
+    accepted.clear();
+    for (unsigned i = 0; i < places; ++i)
+        add();
+    EXPECT_EQ(accepted.size(), places);
+}
+
+struct counting_waker final : tactus::waker {
+    void wake() noexcept override { ++woken; }
+    std::atomic<unsigned> woken{0};
+};
+
+// SC-13: who waits is told when there is no memory for what was left, and that it is not its time.
+TEST(left_commands, SC_13_who_waits_is_woken_when_there_is_no_memory) {
+    telling_memory nodes(tactus::scheduler_wheel::node_bytes(64));
+    left_rig all(64, [&](tactus::scheduler_options& o) { o.nodes = &nodes; });
+    counting_waker waker;
+    counting_waker cancelled;
+    std::expected<cancellable, tactus::scheduler_error> made;
+    std::expected<cancellable, tactus::scheduler_error> second;
+    all.jobs.on_growth = [&] {
+        std::thread([&] {
+            made = all.rig.timers.schedule_wake(ms(5), waker);
+            second = all.rig.timers.schedule_wake(ms(5), cancelled);
+        }).join();
+        nodes.refuses = true;
+    };
+    EXPECT_FALSE(all.rig.timers.schedule_once(ms(60'000), all.who, number{1}).has_value());
+    ASSERT_TRUE(made.has_value());
+    ASSERT_TRUE(second.has_value());
+    EXPECT_TRUE(second->cancel());
+    (void)all.rig.kernel.run();
+    EXPECT_EQ(waker.woken, 1u);
+    EXPECT_TRUE(all.rig.timers.was_closed(*made));
+    EXPECT_EQ(cancelled.woken, 0u);
+    EXPECT_EQ(all.rig.timers.active_count(), 0u);
+    EXPECT_EQ(all.rig.timers.cell_count(), 0u);
+    EXPECT_EQ(all.rig.timers.next_deadline(), tactus::instant::never());
+}
+
+// SC-13, SH-1: or when it is closed just then.
+TEST(left_commands, SC_13_who_waits_is_woken_when_it_closes) {
+    constexpr unsigned rounds = tactus_test::is_sanitized ? 20 : 100;
+    for (unsigned round = 0; round < rounds; ++round) {
+        left_rig all(4'096, [](tactus::scheduler_options&) {});
+        std::vector<counting_waker> wakers(2'000);
+        std::atomic<unsigned> accepted{0};
+        std::atomic<unsigned> next{0};
+        const auto add_all = [&] {
+            for (;;) {
+                const unsigned mine = next++;
+                if (mine >= wakers.size() ||
+                    !all.rig.timers.schedule_wake(ms(60'000), wakers[mine]))
+                    return;
+                ++accepted;
+            }
+        };
+        std::thread one(add_all);
+        std::thread two(add_all);
+        await(next, 200 + round);
+        (void)all.rig.timers.close();
+        one.join();
+        two.join();
+        (void)all.rig.kernel.run();
+        unsigned woken = 0;
+        for (const counting_waker& w : wakers)
+            woken += w.woken;
+        ASSERT_EQ(woken, accepted);
+        ASSERT_EQ(all.rig.timers.cell_count(), 0u);
+    }
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 //
 // Who holds the command lock takes and gives as it likes. Others have a few spare cells, under a
 // lock of their own, which the holder replaces when it is told that they run out; so a
-// registration never has to wait for the lock unless they have (SC-6).
+// registration never has to wait for the lock unless they have (SC-6). The holder puts aside no
+// more of them than there are places for timers, and learns how many were taken: who has one has a
+// place.
 //
 // Free cells are a stack: what was used last is in the cache. Below the top it is not, and links
 // from each to the next would be a chain of misses, each waiting for the one before. So the stack
@@ -66,12 +68,18 @@ public:
 
     /// Null: there is none at hand. Any thread but the holder.
     [[nodiscard]] job* take_spare() noexcept;
-    /// Somebody took one. A hint: relaxed.
+    /// Somebody took one, or found none. Relaxed: who did so says it before it leaves its job for
+    /// the holder, who sees both.
     [[nodiscard]] bool wants_spares() const noexcept {
         return wanted_.load(std::memory_order_relaxed) != 0;
     }
-    /// The holder.
-    void refill() noexcept;
+    /// How many were taken since this or take_back() was last asked. Puts others aside, so that
+    /// with those taken they are no more than `places`. The holder.
+    [[nodiscard]] std::uint32_t refill(std::uint32_t places) noexcept;
+    /// The same; none is aside any more. The holder.
+    [[nodiscard]] std::uint32_t take_back() noexcept;
+    /// So many were aside then: of them some may have been taken. The holder.
+    [[nodiscard]] std::uint32_t aside_count() const noexcept { return aside_; }
 
     [[nodiscard]] job& at(std::uint32_t index) const noexcept { return cells_[index]; }
     [[nodiscard]] std::uint32_t index_of(const job& cell) const noexcept {
@@ -114,11 +122,13 @@ private:
     std::uint32_t made_ = 0;
     std::uint32_t used_ = 0;  // spares included
     std::uint32_t retired_ = 0;
+    std::uint32_t aside_ = 0;
     // Anybody's.
     port::atomic<std::uint32_t> wanted_{1};
     port::mutex mutex_;
     job* spare_ = nullptr;
     std::uint32_t spare_count_ = 0;
+    std::uint32_t taken_ = 0;
 };
 
 }  // namespace tactus::inline v0

@@ -311,6 +311,15 @@ private:
         settle();
     }
     [[nodiscard]] job* take_free_cell() noexcept;
+    /// For who finds the lock taken: cells, and places in the quota and the wheel (SC-6).
+    void put_spares_aside() noexcept;
+    /// All there is, is for the holder: active_ is exact.
+    void take_back_spares() noexcept;
+    /// Does what was left so far.
+    void do_left() noexcept;
+    /// Of one that waits, and has no place: it is not to wait for ever (SC-13).
+    void owe_wake(job& j) noexcept;
+    [[nodiscard]] job* take_unwoken() noexcept;
     /// What is left to do for a job that was ended while it was scheduled, and is out of the wheel.
     void end_scheduled(job& j) noexcept;
     /// Lets go of the lock, and does what can only be done without it. The next deadline as it was

@@ -58,7 +58,7 @@ protected:
     const std::uint32_t diagnostics_capacity_;
     const std::uint32_t serial_;
     const std::uint32_t quota_;
-    const std::uint32_t timers_limit_;    // so many have a node, whoever finds the lock taken
+    const std::uint32_t timers_limit_;    // so many have a node
     const std::uint32_t overflow_limit_;  // unlimited: grows
     const zero_delay_rule zero_delay_;
     const clock_kind clock_kind_;
@@ -71,7 +71,10 @@ protected:
     scheduler_wheel wheel_;
     job_store store_;
     backpressure pressure_;
+    // Those on their way among them, but not yet what was registered with a spare cell since spares
+    // were last put aside. While they are fewer than sure_below_, all together have a place.
     std::uint32_t active_ = 0;
+    std::uint32_t sure_below_ = 0;
     std::uint32_t periodic_ = 0;           // of those
     std::uint32_t overflow_reserved_ = 0;  // for jobs that are on their way into the wheel
     std::uint64_t sequence_ = 0;
@@ -93,6 +96,8 @@ protected:
     bool is_nearer_ = false;       // somebody must be told of an earlier deadline
     bool is_lossy_ = false;        // diagnostics have something to tell
     std::uint32_t filled_to_ = 0;  // overflow has risen to three quarters; to be told
+    // Pending, of who found no place or a closed scheduler: who fires next wakes them.
+    job* unwoken_ = nullptr;
     bool is_closed_ = false;
     bool more_due_ = false;                  // the last chunk was not all
     port::atomic<std::uint32_t> closed_{0};  // for who looks without the lock: a hint
