@@ -24,12 +24,13 @@ constexpr std::size_t room_before(job_kind kind, bool own_block) noexcept {
 
 // ---- a cell, and room for what it carries
 
-job* scheduler::take_cell(bool& inside) noexcept {
+job* scheduler::take_cell(const job_request& r, bool& inside) noexcept {
     inside = lock_.try_enter();
-    // Under pressure everybody is to be looked at: who finds the lock taken waits for it.
-    if (!inside && quota_ == scheduler_capacity::unlimited &&
-        closed_.load(std::memory_order_relaxed) == 0 &&
-        pressed_.load(std::memory_order_relaxed) == 0) {
+    // Under pressure everybody is to be looked at, and so is who may need a place in overflow: they
+    // wait for the lock when they find it taken.
+    if (!inside && spares != 0 && closed_.load(std::memory_order_relaxed) == 0 &&
+        pressed_.load(std::memory_order_relaxed) == 0 &&
+        (overflow_limit_ == scheduler_capacity::unlimited || r.first < surely_near)) {
         if (job* const spare = store_.take_spare())
             return spare;
     }
@@ -50,9 +51,10 @@ job* scheduler::take_free_cell() noexcept {
 }
 
 void scheduler::put_spares_aside() noexcept {
-    // Half of what is left: the other half is at once the holder's.
-    const std::uint32_t left = active_ < timers_limit_ ? timers_limit_ - active_ : 0;
-    active_ += store_.refill(left / 2);
+    // Half of what is left: the other half is at once the holder's. None while the quota was used
+    // up: who comes next is to be looked at.
+    const bool has_room = active_ < timers_limit_ && pressure_.admits_at_once(active_);
+    active_ += store_.refill(has_room ? (timers_limit_ - active_) / 2 : 0);
     sure_below_ = timers_limit_ - store_.aside_count();
 }
 
@@ -188,7 +190,7 @@ scheduler::place scheduler::begin_registering(const job_request& r, job_kind kin
     bool inside = false;
     bool takes_overflow = false;
     owed_warnings owed;
-    p.cell = take_cell(inside);
+    p.cell = take_cell(r, inside);
     if (inside) {
         if (const auto refused = admit(r, now, takes_overflow, owed))
             p.why = *refused;
@@ -245,7 +247,7 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
     bool inside = false;
     bool takes_overflow = false;
     owed_warnings owed;
-    job* cell = take_cell(inside);
+    job* cell = take_cell(r, inside);
     if (inside) {
         auto refused = admit(r, now, takes_overflow, owed);
         if (!refused) [[likely]] {

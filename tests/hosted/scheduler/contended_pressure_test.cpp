@@ -135,15 +135,4 @@ TEST(contended_pressure, BP_3_a_request_that_finds_the_lock_taken_is_refused) {
     EXPECT_EQ(rig->active_count(), 0u);
 }
 
-// SC-6: without pressure it does not wait for the lock.
-TEST(contended_pressure, SC_6_in_normal_a_request_is_left_for_the_holder) {
-    contended_rig rig;
-    bool is_made = false;
-    EXPECT_TRUE(rig.while_locked(
-        1min, [&] { is_made = rig->schedule_once(ms(1), rig.who, number{3}).has_value(); }));
-    EXPECT_TRUE(is_made);
-    rig.jump(1);
-    EXPECT_TRUE(tactus_test::journal().is({3}));
-}
-
 }  // namespace

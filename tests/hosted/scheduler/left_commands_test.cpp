@@ -158,10 +158,76 @@ TEST(left_commands, BP_7_each_that_gave_way_in_one_hold_is_told_of) {
     EXPECT_EQ(all.rig.timers.active_count(), 3u);
 }
 
+/// A profile of so many.
+auto bounded(std::uint32_t timers) {
+    return [timers](tactus::scheduler_options& o) {
+        o.config.profile = tactus::scheduler_profile::custom;
+        o.config.custom = {timers, 2, 1};
+    };
+}
+
+// SC-6: it does not wait for the lock, be there a quota or not.
+TEST(left_commands, SC_6_a_request_and_a_cancel_are_left_for_the_holder) {
+    for (const bool has_quota : {false, true}) {
+        left_rig all(64, [&](tactus::scheduler_options& o) {
+            if (has_quota)
+                bounded(64)(o);
+        });
+        std::expected<cancellable, tactus::scheduler_error> made[3];
+        bool is_cancelled = false;
+        std::uint64_t active = 0;
+        all.left([&] {
+            made[0] = all.rig.timers.schedule_once(ms(1), all.who, number{1});
+            made[1] = all.rig.timers.schedule_at_fixed_rate(ms(1), ms(1), all.who, number{1});
+            made[2] = all.rig.timers.schedule_once(ms(1), all.who, number{1});
+            is_cancelled = made[2]->cancel();
+        });
+        EXPECT_TRUE(is_cancelled);
+        active = all.rig.timers.active_count();
+        EXPECT_EQ(active, 3u);  // one is the holder's
+        EXPECT_GE(all.rig.timers.counted().commands_left, 3u);
+        EXPECT_EQ(made[0]->state(), job_state::scheduled);
+        EXPECT_EQ(made[1]->state(), job_state::scheduled);
+        all.rig.pass(3);
+        EXPECT_EQ(silent_actor::handled, 4u);
+    }
+}
+
+// BP-2, SC-6: the quota is exact, whoever finds the lock taken.
+TEST(left_commands, BP_2_the_quota_is_exact) {
+    constexpr std::uint32_t quota = 40;
+    left_rig all(quota, bounded(quota));
+    std::vector<cancellable> accepted;
+    all.left([&] {
+        for (unsigned i = 0; i < 10; ++i)
+            accepted.push_back(*all.rig.timers.schedule_once(ms(60'000), all.who, number{1}));
+    });
+    while (accepted.size() < quota - 1) {
+        const auto made = all.rig.timers.schedule_once(ms(60'000), all.who, number{1});
+        ASSERT_TRUE(made.has_value()) << accepted.size();
+        accepted.push_back(*made);
+    }
+    for (unsigned i = 0; i < 3; ++i) {
+        const auto refused = all.rig.timers.schedule_once(ms(60'000), all.who, number{1});
+        ASSERT_FALSE(refused.has_value());
+        EXPECT_EQ(refused.error().code, scheduler_errc::quota_exceeded);
+        EXPECT_EQ(refused.error().value, quota);
+        EXPECT_TRUE(accepted.back().cancel());
+        accepted.back() = *all.rig.timers.schedule_once(ms(60'000), all.who, number{1});
+    }
+    EXPECT_EQ(all.rig.timers.active_count(), quota);
+    EXPECT_EQ(all.warnings.of(scheduler_warning_kind::quota_reached), 3u);
+}
+
 // SC-6: whoever is accepted has a place, and all places are given to somebody.
-TEST(left_commands, SC_6_as_many_are_accepted_as_there_are_places) {
+void fill_places(bool has_quota) {
     constexpr std::uint32_t places = 100;
-    left_rig all(places, [](tactus::scheduler_options&) {});
+    left_rig all(places, [&](tactus::scheduler_options& o) {
+        if (has_quota)
+            bounded(places)(o);
+    });
+    const scheduler_errc full =
+        has_quota ? scheduler_errc::quota_exceeded : scheduler_errc::capacity_exceeded;
     std::vector<cancellable> accepted;
     unsigned refused = 0;
     const auto add = [&] {
@@ -169,7 +235,7 @@ TEST(left_commands, SC_6_as_many_are_accepted_as_there_are_places) {
         if (made)
             accepted.push_back(*made);
         else
-            refused += made.error().code == scheduler_errc::capacity_exceeded ? 1U : 100U;
+            refused += made.error().code == full ? 1U : 100U;
     };
     while (refused < 30) {
         // Some are left, and when there are no spares any more they wait for the lock.
@@ -209,6 +275,15 @@ TEST(left_commands, SC_6_as_many_are_accepted_as_there_are_places) {
     for (unsigned i = 0; i < places; ++i)
         add();
     EXPECT_EQ(accepted.size(), places);
+}
+
+TEST(left_commands, SC_6_as_many_are_accepted_as_there_are_places) {
+    fill_places(false);
+}
+
+// SC-6, BP-2
+TEST(left_commands, SC_6_as_many_are_accepted_as_the_quota_says) {
+    fill_places(true);
 }
 
 struct counting_waker final : tactus::waker {

@@ -245,7 +245,7 @@ private:
     [[nodiscard]] cancellable handle_of(const job& j) const noexcept;
     [[nodiscard]] job_id id_of(const job& j) const noexcept;
     /// A cell, with the lock held or not; `inside` says which.
-    [[nodiscard]] job* take_cell(bool& inside) noexcept;
+    [[nodiscard]] job* take_cell(const job_request& r, bool& inside) noexcept;
 
     // ---- the lock's holder
 
