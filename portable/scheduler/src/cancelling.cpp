@@ -23,15 +23,6 @@ bool scheduler::changed(job& j, job_state from, job_state to, job_end why) noexc
     return false;
 }
 
-void scheduler::deactivate(job& j) noexcept {
-    if (j.is_active) {
-        j.is_active = false;
-        --active_;
-        if (j.is_periodic() && j.sequence != 0)
-            --periodic_;
-    }
-}
-
 void scheduler::owe_wake(job& j) noexcept {
     deactivate(j);
     count_cancelled(j);

@@ -159,8 +159,8 @@ tick scheduler::leave(bool wants_next) noexcept {
             nearest = kept_;
         }
         lossy = std::exchange(is_lossy_, false) || lossy;
-        if (filled_to_ != 0) [[unlikely]]
-            filled_to = std::exchange(filled_to_, 0);
+        if (std::exchange(is_filling_, false)) [[unlikely]]
+            filled_to = filled_to_;
         if (job* const more = std::exchange(doomed_, nullptr)) [[unlikely]] {
             job* last = more;
             while (last->next.read() != nullptr)

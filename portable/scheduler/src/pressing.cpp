@@ -194,8 +194,10 @@ bool scheduler::reserve_far(timer_priority for_whom) noexcept {
     const auto is_filling = [this](std::uint32_t n) {
         return std::uint64_t{n} * 4 >= std::uint64_t{overflow_limit_} * 3;
     };
-    if (is_filling(before + 1) && !is_filling(before))
+    if (is_filling(before + 1) && !is_filling(before)) {
+        is_filling_ = true;
         filled_to_ = before + 1;
+    }
     return true;
 }
 

@@ -335,11 +335,18 @@ private:
     }
     /// There is something to be done before or after the lock is let go of: see leave().
     [[nodiscard]] bool owes() const noexcept {
-        return is_nearer_ || is_lossy_ || filled_to_ != 0 || doomed_ != nullptr ||
+        return is_nearer_ || is_lossy_ || is_filling_ || doomed_ != nullptr ||
                store_.wants_spares();
     }
     static constexpr tick no_deadline = ~tick{0};
-    void deactivate(job& j) noexcept;
+    void deactivate(job& j) noexcept {
+        if (j.is_active) {
+            j.is_active = false;
+            --active_;
+            if (j.is_periodic() && j.sequence != 0)
+                --periodic_;
+        }
+    }
     void fold_counts() noexcept;
     void end_alive(job& j) noexcept;
     void doom(job& j) noexcept;

@@ -93,9 +93,10 @@ protected:
     // asks again. So only an earlier one is news. When it is cancelled it stays until it has
     // passed: they wake once in vain, and are not woken by each that is the only one for a moment.
     instant kept_ = instant::never();
-    bool is_nearer_ = false;       // somebody must be told of an earlier deadline
-    bool is_lossy_ = false;        // diagnostics have something to tell
-    std::uint32_t filled_to_ = 0;  // overflow has risen to three quarters; to be told
+    bool is_nearer_ = false;   // somebody must be told of an earlier deadline
+    bool is_lossy_ = false;    // diagnostics have something to tell
+    bool is_filling_ = false;  // overflow has risen to three quarters, to `filled_to_`: to be told
+    std::uint32_t filled_to_ = 0;
     // Pending, of who found no place or a closed scheduler: who fires next wakes them.
     job* unwoken_ = nullptr;
     bool is_closed_ = false;
