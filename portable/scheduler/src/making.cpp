@@ -17,11 +17,6 @@ std::uint32_t next_serial() noexcept {
     return mine != 0 ? mine : last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-/// Not far away (BP-6), but for a wheel that is at the end of its turn: then it finds a place in
-/// overflow as what comes again does.
-constexpr duration surely_near =
-    duration::from_ns(timer_wheel_options{}.max_wheel_duration.ns() / 2);
-
 /// SC-3.
 duration longest(duration resolution) noexcept {
     return resolution * std::int64_t{std::numeric_limits<std::int32_t>::max()};
@@ -67,9 +62,7 @@ detail::scheduler_state::scheduler_state(const scheduler_options& o, scheduler& 
       fixed_rate_(o.fixed_rate),
       fixed_delay_(o.fixed_delay),
       wheel_(wheel_of(o)),
-      store_({.memory = o.jobs,
-              .capacity = scheduler::cells_for(timers_of(o)),
-              .spares = spares},
+      store_({.memory = o.jobs, .capacity = scheduler::cells_for(timers_of(o)), .spares = spares},
              of),
       pressure_(o.config, scale_.floor(o.time->now())),
       sure_below_(timers_limit_),

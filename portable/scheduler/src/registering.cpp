@@ -13,6 +13,11 @@ using detail::job_task;
 
 namespace {
 
+/// Not far away (BP-6), but for a wheel that is at the end of its turn: then it finds a place in
+/// overflow as what comes again does.
+constexpr duration surely_near =
+    duration::from_ns(timer_wheel_options{}.max_wheel_duration.ns() / 2);
+
 /// What lies in front of the cargo.
 constexpr std::size_t room_before(job_kind kind, bool own_block) noexcept {
     if (kind == job_kind::function)

@@ -49,7 +49,7 @@ public:
     void on(int) { throw std::runtime_error("disk gone"); }
 };
 
-struct strategy : world_events {
+struct strategy final : world_events {
     explicit strategy(heard* to) : to_(to) {}
     void supervised(const decision& d) noexcept override {
         const std::lock_guard held(to_->mutex);

@@ -227,7 +227,7 @@ TEST(log_replay, what_is_no_log_is_refused) {
     EXPECT_TRUE(changed(12, 1) == (log_error{log_errc::not_a_log, whole.size, 32}));
     EXPECT_TRUE(changed(16, 1) == (log_error{log_errc::too_long, whole.size, 32 + 44}));
     EXPECT_TRUE(changed(23, 0xff).code == log_errc::truncated);  // more than there can be
-    EXPECT_TRUE(changed(32 + 44, 8) == (log_error{log_errc::bad_record, 1, 2}));
+    EXPECT_TRUE(changed(32 + 44, 9) == (log_error{log_errc::bad_record, 1, 2}));
     EXPECT_TRUE(changed(32 + 1, 3) == (log_error{log_errc::bad_record, 0, 2}));
 }
 

@@ -17,14 +17,11 @@ using tactus::duration;
 using tactus::execution_batch;
 using tactus::job_mode;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::served_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 // SC-10: who reads the log is called under no lock, and finds what was recorded before.
 TEST(looking, SC_10_the_log_is_read_under_no_lock) {

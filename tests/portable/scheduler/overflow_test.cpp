@@ -279,8 +279,9 @@ TEST(overflow, BP_6_is_told_again_when_it_has_fallen) {
 
 /// Due in a millisecond, and then far away.
 cancellable add_periodic(far_rig& rig, timer_priority priority) {
-    const auto made = rig->schedule_at_fixed_rate(duration::from_ms(1), far, rig.who, number{1}, {},
-                                                  tactus::fixed_rate_options{.priority = priority});
+    const auto made =
+        rig->schedule_at_fixed_rate(duration::from_ms(1), tactus_test::far_away, rig.who, number{1},
+                                    {}, tactus::fixed_rate_options{.priority = priority});
     EXPECT_TRUE(made.has_value());
     return made ? *made : cancellable{};
 }

@@ -315,7 +315,7 @@ TEST(pressing, SC_38_an_idle_hour_clears_the_gauge) {
     ASSERT_EQ(rig.refusal(timer_priority::normal).cause, backpressure_cause::gauge);
     rig.jump(1'000);
     probe.load = 0;
-    rig.time.advance(duration::from_s(3'600));
+    rig.time.advance(ms(3'600'000));
     EXPECT_TRUE(rig.once(1'000, timer_priority::normal).has_value());
     EXPECT_EQ(rig.state(), backpressure_state::normal);
     journal().clear();

@@ -21,8 +21,8 @@ struct spawn_options {
     std::uint32_t dispatcher = 0;    // by number; 0 is the system's first
     // LN-8: what it is sent without a deadline gets one, so much later; zero: none. Needs a clock.
     duration deadline = duration::zero();
-    // CO-6: of each suspension that is given no limit of its own; in whole milliseconds. One that is
-    // not positive, or longer than 12 days, is none.
+    // CO-6: of each suspension that is given no limit of its own; in whole milliseconds. One that
+    // is not positive, or longer than 12 days, is none.
     suspend_limit suspending = {};
 };
 
