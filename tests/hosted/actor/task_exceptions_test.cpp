@@ -69,7 +69,7 @@ TEST(task_exceptions, SV_3_what_leaves_the_handler_is_its_failure) {
         },
         noting(1));
     ASSERT_TRUE(done.what() == handled::kind::failed);
-    EXPECT_STREQ(done.why().what, unknown_exception);
+    EXPECT_STREQ(done.why().what, "through");
     EXPECT_TRUE(journal().is({gone + 1, gone + 2, fell + 1}));
     EXPECT_TRUE(frames_are_free());
 }
