@@ -23,38 +23,44 @@ namespace {
 /// Cells of timers that are due have not been looked at for as long as the timers took: with many,
 /// they are in no cache. So a job is asked for when the wheel gives it up, and looked at when some
 /// others were asked for after it; in the same order. Without a cache it is looked at at once.
-template <class Take>
+template <class Take, std::size_t Places = port::has_interrupts ? 0 : 8>
 class fetched_ahead {
 public:
     explicit fetched_ahead(Take take) noexcept : take_(take) {}
 
     void push(job& j) noexcept {
-        if constexpr (places == 0) {
-            take_(j);
-        } else {
-            // What firing and handling use of it: see job.
-            for (std::size_t line = 0; line < 3; ++line)
-                port::prefetch(reinterpret_cast<const std::byte*>(&j) + line * port::cache_line);
-            take(std::exchange(jobs_[oldest_], &j));
-            oldest_ = (oldest_ + 1) % places;
-        }
+        // What firing and handling use of it: see job.
+        for (std::size_t line = 0; line < 3; ++line)
+            port::prefetch(reinterpret_cast<const std::byte*>(&j) + line * port::cache_line);
+        take(std::exchange(jobs_[oldest_], &j));
+        oldest_ = (oldest_ + 1) % Places;
     }
     void take_rest() noexcept {
-        for (std::size_t i = 0; i < places; ++i)
-            take(jobs_[(oldest_ + i) % places]);
+        for (std::size_t i = 0; i < Places; ++i)
+            take(jobs_[(oldest_ + i) % Places]);
     }
 
 private:
-    static constexpr std::size_t places = port::has_interrupts ? 0 : 8;
-
     void take(job* j) noexcept {
         if (j != nullptr)
             take_(*j);
     }
 
     Take take_;
-    job* jobs_[places != 0 ? places : 1] = {};
+    job* jobs_[Places] = {};
     std::size_t oldest_ = 0;
+};
+
+template <class Take>
+class fetched_ahead<Take, 0> {
+public:
+    explicit fetched_ahead(Take take) noexcept : take_(take) {}
+
+    void push(job& j) noexcept { take_(j); }
+    void take_rest() noexcept {}
+
+private:
+    Take take_;
 };
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST(scheduler_page, DC_4_a_pause_goes_as_drawn) {
         static std::size_t column[6];
         rows[i].columns += std::string(width[column[i]++ % 4] - what.size(), ' ') + what;
     };
-    for (const std::uint64_t ticks : {1, 20, 1, 1}) {
+    for (const std::uint64_t ticks : {1u, 20u, 1u, 1u}) {
         std::ranges::fill(came, 0);
         rig.jump(ticks);
         for (std::size_t i = 0; i < 4; ++i)
