@@ -84,7 +84,9 @@ protected:
     std::uint64_t ticks_taken_peak_ = 0;
     std::uint64_t catch_ups_ = 0;
     scheduler_counts counts_;
-    std::uint64_t rejected_[scheduler_errc_count] = {};
+    // A device has no room for more; what it refuses is counted to 2^32.
+    std::conditional_t<port::has_interrupts, std::uint32_t, std::uint64_t>
+        rejected_[scheduler_errc_count] = {};
     last_batch_holder last_;
     static constexpr std::uint32_t withdrawn_places = port::has_interrupts ? 0 : 8;
     [[no_unique_address]] detail::withdrawn_jobs<withdrawn_places> withdrawn_;
