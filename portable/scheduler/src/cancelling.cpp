@@ -133,8 +133,6 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
         return false;
     job& j = store_.at(index);
     bool inside = false;
-    // It is in two lines: both are asked for at once.
-    port::prefetch(reinterpret_cast<const std::byte*>(&j) + port::cache_line);
     job_word seen(j.word.load(job::state.acquire()));
     // CN-3: a run that waits in a mailbox keeps no timer from being registered; and its cancel is
     // noted now, not when the message is gone. Its cell is not given back while the lock is held,

@@ -17,9 +17,9 @@
 //   the rest  the command lock's holder while pending or scheduled; who made it executing until it
 //             is armed again
 //
-// Where there are caches, what a one-shot needs to be registered and cancelled lies in the first
-// two lines of its cell, up to 16 bytes of message included. Most cells are cold when their turn
-// comes, so that each line more is a wait for memory.
+// Where there are caches, what a one-shot needs to be registered lies in the first two lines of its
+// cell, up to 16 bytes of message included, and what it needs to be cancelled in the first. Most
+// cells are cold when their turn comes, so that each line more is a wait for memory.
 #pragma once
 
 #include <concepts>
@@ -139,15 +139,9 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     static constexpr port::edge state{"job-state"};
     port::atomic<job_word::stored> word{job_word().bits()};
     port::plain<job*> next;
-    timer_handle timer;  // in the wheel, or stale
-    instant due;
+    timer_handle timer;                           // in the wheel, or stale
     const detail::cargo_type* carries = nullptr;  // null: nothing, or not any more
     void* cargo = nullptr;
-    instant registered_at;  // or armed again
-
-    mailbox_index to;
-    mailbox_index sender;
-    std::uint64_t sequence = 0;  // in the order of registration
     // "held": everything done with the cell happens before it is used again.
     static constexpr port::edge held{"job-held"};
     port::atomic<std::uint32_t> holders{0};
@@ -163,6 +157,12 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     bool goes_alone = false;    // of one that is due: its message needs no cell, or there is none
     bool is_active = false;     // it counts as such; the lock's holder's
     bool is_counted = false;    // its cancel was; the lock's holder's
+
+    instant due;
+    instant registered_at;  // or armed again
+    mailbox_index to;
+    mailbox_index sender;
+    std::uint64_t sequence = 0;  // in the order of registration
     alignas(is_compact ? 8 : inside_alignment) std::byte inside[guard_room + inside_size];
     scheduler* home = nullptr;
 
@@ -221,7 +221,7 @@ constexpr std::size_t task_room(bool own_block) noexcept {
 static_assert((offsetof(job, inside) + job::guard_room) % job::inside_alignment == 0);
 static_assert((offsetof(job, inside) + task_room(false)) % job::inside_alignment == 0);
 static_assert(port::cache_line < 8 || !job::is_compact ||
-              (offsetof(job, registered_at) + sizeof(instant) <= port::cache_line &&
+              (offsetof(job, is_counted) < port::cache_line &&
                offsetof(job, inside) + job::guard_room + 16 <= 2 * port::cache_line));
 #pragma GCC diagnostic pop
 
