@@ -85,4 +85,11 @@ bool virtual_memory::resize(std::size_t bytes) noexcept {
     return true;
 }
 
+bool virtual_memory::forget(std::size_t bytes) noexcept {
+    if (is_fixed_)
+        return false;
+    const std::size_t kept = round_up(bytes, small_page);
+    return kept >= size_ || madvise(data_ + kept, size_ - kept, MADV_DONTNEED) == 0;
+}
+
 }  // namespace tactus::inline v0::runtime

@@ -148,6 +148,8 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     enter();
     do_left();
     fold_counts();
+    if (job_store::can_give_back && store_.give_back_at() <= now) [[unlikely]]
+        give_back_cells(now);
     if (spares != 0 && unwoken_ != nullptr) [[unlikely]] {
         first = take_unwoken();
         for (last = first; last != nullptr && last->next.read() != nullptr;)

@@ -4,12 +4,17 @@
 // when it lets go (K1, SC-6).
 #include <tactus/scheduler/scheduler.hpp>
 
+#include <algorithm>
+
 namespace tactus::inline v0 {
 
 using detail::job;
 using detail::job_kind;
 
 namespace {
+
+/// Who has many timers now and then does not ask the system for their memory each time.
+constexpr duration cells_kept_for = duration::from_ms(1'000);
 
 bool was_lost(const job& j) noexcept {
     const job_word word(j.word.load(std::memory_order_relaxed));
@@ -55,7 +60,9 @@ void scheduler::note_nearer(instant due) noexcept {
 }
 
 tick scheduler::next_kept() noexcept {
-    const tick next = unwoken_ != nullptr ? 0 : wheel_.next_deadline().value_or(no_deadline);
+    tick next = unwoken_ != nullptr ? 0 : wheel_.next_deadline().value_or(no_deadline);
+    if (store_.give_back_at() != instant::never()) [[unlikely]]
+        next = std::min(next, scale_.ceil(store_.give_back_at()));
     const instant at = next != no_deadline ? scale_.begin_of(next) : instant::never();
     // SC-36: who sleeps for one that was cancelled sleeps on. Where time is set by hand, it is set
     // to what is there.
@@ -63,6 +70,24 @@ tick scheduler::next_kept() noexcept {
         return scale_.floor(kept_);
     kept_ = at;
     return next;
+}
+
+void scheduler::plan_giving_back(instant now) noexcept {
+    if (store_.give_back_at() != instant::never() || is_closed_)
+        return;
+    store_.plan_giving_back(now + cells_kept_for);
+    note_nearer(now + cells_kept_for);
+}
+
+void scheduler::give_back_cells(instant now) noexcept {
+    store_.plan_giving_back(instant::never());
+    if (active_ != 0)
+        return;  // planned again by the last of them
+    take_back_spares();
+    if (store_.give_back())
+        put_spares_aside();
+    else
+        plan_giving_back(now);  // messages are on their way
 }
 
 void scheduler::lose(job& j, tick at) noexcept {

@@ -3,6 +3,8 @@
 // Cells for jobs.
 #include <tactus/scheduler/job_store.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tactus::inline v0 {
@@ -37,7 +39,15 @@ job* job_store::take_fresh() noexcept {
         return nullptr;
     if (memory_.size() < bytes(made_ + 1) && !memory_.resize(bytes(made_ + 1)))
         return nullptr;
-    job* const cell = ::new (static_cast<void*>(cells_ + made_)) job;
+    void* const where = cells_ + made_;
+    job* cell = nullptr;
+    if (past_.had(made_)) {
+        cell = ::new (where) job(job::in_old_cell{});
+        // Relaxed: who reads it finds that it is none of its own, as before.
+        cell->word.store(past_.first_word().bits(), std::memory_order_relaxed);
+    } else {
+        cell = ::new (where) job;
+    }
     cell->home = &home_;
     ++made_;
     ++used_;
@@ -46,13 +56,31 @@ job* job_store::take_fresh() noexcept {
 
 void job_store::give(job& cell) noexcept {
     --used_;
-    if (job_word(cell.word.load(std::memory_order_relaxed)).is_last_use()) {
+    const job_word word(cell.word.load(std::memory_order_relaxed));
+    if (word.is_last_use()) {
         ++retired_;
         return;
     }
+    past_.note(word);
     turn_ = (turn_ + 1) % lists;
     cell.next.write(free_[turn_]);
     free_[turn_] = &cell;
+}
+
+bool job_store::give_back() noexcept {
+    if (used_ != 0)
+        return false;
+    if (!holds_more_than_retained())
+        return true;
+    // A retired cell would come back to life.
+    if (retired_ != 0 || !memory_.forget(bytes(retained))) {
+        past_.stay();
+        return true;
+    }
+    past_.forget(std::exchange(made_, 0));
+    std::fill(std::begin(free_), std::end(free_), nullptr);
+    turn_ = 0;
+    return true;
 }
 
 job* job_store::take_spare() noexcept {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory for timers: all of it at once for a bounded profile, and none of a bounded system's timers
-// asks the machine for more (BP-1); as it is needed for the unbounded one (TW-11).
+// asks the machine for more (BP-1); as it is needed for the unbounded one, and given back (CN-3,
+// TW-11).
 #include <tactus/runtime/timer_memory.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <cstdint>
+#include <fstream>
 #include <vector>
 
 #include <tactus/runtime/actor_system.hpp>
@@ -32,6 +34,13 @@ long first_touches() {
     rusage used{};
     getrusage(RUSAGE_THREAD, &used);
     return used.ru_minflt;
+}
+
+std::size_t resident_bytes() {
+    std::size_t pages_of_all = 0;
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages_of_all >> pages;
+    return pages * 4096;
 }
 
 /// What scheduling and cancelling `count` timers, twice, takes.
@@ -91,4 +100,29 @@ TEST(timer_memory, BP_1_timers_of_a_bounded_system_take_no_memory_afterwards) {
     // 10,000 cells alone are hundreds of pages.
     EXPECT_GT(in_unbounded, 400);
     EXPECT_LT(in_bounded, 100);
+}
+
+// CN-3, TW-11: far timers, cancelled by hand: nobody is there who would look at that time.
+TEST(timer_memory, CN_3_memory_is_back_to_its_start_after_a_million_timers) {
+    if (under_sanitizer)
+        GTEST_SKIP() << "their own memory comes with it";
+    constexpr std::size_t count = 1'000'000;
+    std::vector<cancellable> all(count);
+    actor_system system("burst");
+    const auto to = system.spawn<taker>("taker");
+    const std::size_t before = resident_bytes();
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto made = system.scheduler().schedule_once(
+            duration::from_ms(3'600'000 + static_cast<int>(i % 3'000)), to.index(), number{1});
+        ASSERT_TRUE(made.has_value());
+        all[i] = *made;
+    }
+    const std::size_t with_all = resident_bytes();
+    EXPECT_GT(with_all, before + count * 200);
+    for (cancellable& c : all)
+        ASSERT_TRUE(c.cancel());
+    // What is kept: 4,096 cells and nodes, and the system's own.
+    const std::size_t kept = job_store::bytes(job_store::retained) + (std::size_t{4} << 20U);
+    EXPECT_TRUE(tactus_test::until([&] { return resident_bytes() < before + kept; }))
+        << before << ", then " << with_all << ", now " << resident_bytes();
 }

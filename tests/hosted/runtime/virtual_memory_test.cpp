@@ -36,6 +36,22 @@ TEST(virtual_memory, pages_given_back_come_back_empty) {
     EXPECT_EQ(region.data()[7u << 20], std::byte{0});
 }
 
+TEST(virtual_memory, forgotten_pages_stay_usable_and_read_as_zeros) {
+    virtual_memory region(16u << 20);
+    ASSERT_TRUE(region.resize(8u << 20));
+    region.data()[4095] = std::byte{1};
+    region.data()[4096] = std::byte{2};
+    region.data()[7u << 20] = std::byte{3};
+    EXPECT_TRUE(region.forget(1000));
+    EXPECT_EQ(region.size(), 8u << 20);
+    EXPECT_EQ(region.data()[4095], std::byte{1});
+    EXPECT_EQ(region.data()[4096], std::byte{0});
+    EXPECT_EQ(region.data()[7u << 20], std::byte{0});
+    region.data()[7u << 20] = std::byte{4};
+    EXPECT_TRUE(region.forget(8u << 20));
+    EXPECT_EQ(region.data()[7u << 20], std::byte{4});
+}
+
 TEST(virtual_memory, refuses_more_than_its_maximum_and_changes_nothing) {
     virtual_memory region(8192);
     ASSERT_TRUE(region.resize(4096));
@@ -66,4 +82,6 @@ TEST(virtual_memory, BP_1_pages_taken_at_once_stay) {
     EXPECT_EQ(region.size(), region.size_max());
     EXPECT_EQ(region.data()[7u << 20], std::byte{1});
     EXPECT_FALSE(region.resize(region.size_max() + 1));
+    EXPECT_FALSE(region.forget(4096));
+    EXPECT_EQ(region.data()[7u << 20], std::byte{1});
 }

@@ -28,6 +28,7 @@ public:
     ~virtual_memory();
 
     [[nodiscard]] bool resize(std::size_t bytes) noexcept override;
+    [[nodiscard]] bool forget(std::size_t bytes) noexcept override;
 
 private:
     void take_all() noexcept;

@@ -33,6 +33,9 @@ public:
     /// Makes at least `bytes` usable (it may round up), or releases what lies beyond. False:
     /// refused, nothing changed. Bytes below both the old and the new size keep their contents.
     [[nodiscard]] virtual bool resize(std::size_t bytes) noexcept = 0;
+    /// Gives back what lies beyond `bytes` until it is written to again: it stays usable, and reads
+    /// as zeros. False: it keeps its memory, and nothing changed.
+    [[nodiscard]] virtual bool forget(std::size_t) noexcept { return false; }
 
 protected:
     memory_region() = default;

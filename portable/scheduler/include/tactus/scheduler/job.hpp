@@ -137,7 +137,16 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     // "state": what was done with a job while it was executing happens before what is done by who
     // ends it, or sees that it has ended.
     static constexpr port::edge state{"job-state"};
-    port::atomic<job_word::stored> word{job_word().bits()};
+
+    job() noexcept : word(job_word().bits()) {}
+    /// In a cell that was one before. Its word is not touched: who has an old handle may look at it
+    /// at any time.
+    struct in_old_cell {};
+    explicit job(in_old_cell) noexcept {}
+
+    union {  // so that it can be left as it is
+        port::atomic<job_word::stored> word;
+    };
     port::plain<job*> next;
     timer_handle timer;                           // in the wheel, or stale
     const detail::cargo_type* carries = nullptr;  // null: nothing, or not any more

@@ -13,9 +13,12 @@
 // is several lists that take turns, and a cell is linked to the one that many places below: when
 // it is taken, that one is fetched, and is there when its turn comes.
 //
+// When none is in use the memory of all but a few can be given back (past_cells.hpp).
+//
 // Invariants
 //   J1  every cell below made_ is in use, free, spare or retired, and one of them
-//   J2  a cell's generation moves on at every use; one whose generations are used up is retired
+//   J2  a cell's generation moves on at every use, also when it was given back in between; one
+//       whose generations are used up is retired
 //   J3  the top of the stack is the head of free_[turn_], the next below that of the list before,
 //       and so on round; a list is empty when its turn comes only if all are
 //
@@ -28,6 +31,7 @@
 #include <tactus/base/memory_region.hpp>
 #include <tactus/port/port.hpp>
 #include <tactus/scheduler/job.hpp>
+#include <tactus/scheduler/past_cells.hpp>
 
 namespace tactus::inline v0 {
 
@@ -81,6 +85,17 @@ public:
     /// So many were aside then: of them some may have been taken. The holder.
     [[nodiscard]] std::uint32_t aside_count() const noexcept { return aside_; }
 
+    /// There is something to give back, if none is in use. The holder.
+    [[nodiscard]] bool holds_more_than_retained() const noexcept {
+        return can_give_back && made_ > retained && past_.can_forget();
+    }
+    /// When that is to be done; the holder's to say.
+    [[nodiscard]] instant give_back_at() const noexcept { return past_.planned(); }
+    void plan_giving_back(instant at) noexcept { past_.plan(at); }
+    /// Gives back the memory of all but a few. False: some are in use. Requires: none is aside. The
+    /// holder.
+    [[nodiscard]] bool give_back() noexcept;
+
     [[nodiscard]] job& at(std::uint32_t index) const noexcept { return cells_[index]; }
     [[nodiscard]] std::uint32_t index_of(const job& cell) const noexcept {
         return static_cast<std::uint32_t>(&cell - cells_);
@@ -95,6 +110,10 @@ public:
     [[nodiscard]] std::uint32_t free_count() const noexcept { return capacity_ - retired_ - used_; }
     [[nodiscard]] std::uint32_t retired_count() const noexcept { return retired_; }
     [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
+
+    /// Cells that keep their memory. A device gives back nothing.
+    static constexpr std::uint32_t retained = 4096;
+    static constexpr bool can_give_back = !port::has_interrupts;
 
 private:
     /// Lists the stack is made of, so many cells are fetched ahead: a power of two.
@@ -123,6 +142,7 @@ private:
     std::uint32_t used_ = 0;  // spares included
     std::uint32_t retired_ = 0;
     std::uint32_t aside_ = 0;
+    [[no_unique_address]] detail::past_cells<can_give_back> past_;
     // Anybody's.
     port::atomic<std::uint32_t> wanted_{1};
     port::mutex mutex_;

@@ -109,6 +109,16 @@ public:
             return job_word(next);
         }
     }
+    /// Of a cell that was given back and is made again, which had no use beyond this one: all of
+    /// them are too long ago.
+    [[nodiscard]] static constexpr job_word made_again(std::uint32_t last_use) noexcept {
+        return job_word(static_cast<type>(last_use + history_bits + 1) << generation_shift |
+                        static_cast<type>(job_state::completed));
+    }
+    /// There are uses left after made_again(), and not only a few.
+    [[nodiscard]] static constexpr bool can_be_made_again(std::uint32_t last_use) noexcept {
+        return last_use < generation_mask / 2;
+    }
     /// What became of that use of the cell; nothing when it is too long ago.
     [[nodiscard]] constexpr std::optional<job_state> outcome_of(std::uint32_t use) const noexcept {
         if (use == generation())

@@ -345,8 +345,13 @@ private:
             --active_;
             if (j.is_periodic() && j.sequence != 0)
                 --periodic_;
+            if (active_ == 0 && store_.holds_more_than_retained()) [[unlikely]]
+                plan_giving_back(time_.now());
         }
     }
+    /// CN-3: cells that nobody has used for a while.
+    void plan_giving_back(instant now) noexcept;
+    void give_back_cells(instant now) noexcept;
     void fold_counts() noexcept;
     void end_alive(job& j) noexcept;
     void doom(job& j) noexcept;
