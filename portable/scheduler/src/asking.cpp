@@ -23,6 +23,10 @@ std::optional<scheduler_error> scheduler::fault_of(duration d, const char* field
 std::optional<scheduler_error> scheduler::fault_of(const job_request& r) const noexcept {
     if (const auto fault = fault_of(r.first, "delay"))
         return fault;
+    // SC-9: it would fail at every run.
+    if (r.executor != timer_affinity::no_dispatcher &&
+        kernel_->dispatcher_at(r.executor) == nullptr)
+        return no_dispatcher_at(r.executor);
     if (r.mode == job_mode::one_shot)
         return std::nullopt;
     if (r.mode == job_mode::fixed_rate ? !fixed_rate_ : !fixed_delay_)  // SC-14
@@ -45,6 +49,16 @@ std::optional<scheduler_error> scheduler::fault_of(const job_request& r) const n
             return invalid("burst_threshold", r.burst_threshold, r.backlog_limit);
     }
     return std::nullopt;
+}
+
+scheduler_error scheduler::no_dispatcher_at(std::uint16_t number) const noexcept {
+    std::uint32_t last = number;
+    while (last > 0 && kernel_->dispatcher_at(last) == nullptr)
+        --last;
+    return {.code = scheduler_errc::invalid_options,
+            .field = "dispatcher",
+            .value = number,
+            .limit = last};
 }
 
 // SC-9

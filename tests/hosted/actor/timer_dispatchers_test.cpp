@@ -151,6 +151,52 @@ public:
     void on(int) {}
 };
 
+// SC-9, SC-2: refused at once, not at every run.
+TEST(timer_dispatchers, SC_9_a_dispatcher_that_is_not_there_is_refused) {
+    two_dispatchers rig;
+    scheduler& timers = rig.system->scheduler();
+    const auto to = rig.system->spawn_anonymous<quiet>();
+    const auto does_nothing = [](const execution_batch&) {};
+    const auto beyond = static_cast<std::uint16_t>(rig.other + 1);
+    for (const std::uint16_t given : {beyond, std::uint16_t{0xFFFE}}) {
+        const std::expected<cancellable, scheduler_error> all[] = {
+            timers.schedule_once_fn(ms(1), does_nothing, given),
+            timers.schedule_at_fixed_rate_fn(ms(1), ms(1), does_nothing, given),
+            timers.schedule_once(ms(1), to.index(), 1, {}, timer_priority::normal, given),
+        };
+        for (const auto& made : all) {
+            ASSERT_FALSE(made.has_value());
+            EXPECT_EQ(made.error().code, scheduler_errc::invalid_options);
+            EXPECT_STREQ(made.error().field, "dispatcher");
+            EXPECT_EQ(made.error().value, given);
+            EXPECT_EQ(made.error().limit, rig.other);
+        }
+    }
+    EXPECT_EQ(timers.active_count(), 0u);
+    EXPECT_TRUE(timers.schedule_once_fn(ms(1), does_nothing, rig.other).has_value());
+}
+
+// SC-9, SD-1: of messages too, where policies look.
+TEST(timer_dispatchers, SC_9_the_log_shows_the_dispatcher_of_who_calls) {
+    two_dispatchers rig;
+    scheduler& timers = rig.system->scheduler();
+    const auto to = rig.system->spawn_anonymous<quiet>();
+    auto told = timers.subscribe(diagnostic_kind::schedule);
+    ASSERT_TRUE(told.has_value());
+    const schedules once = [&](std::promise<std::uint32_t>& p) {
+        const bool is_made = timers.schedule_once(ms(3'600'000), to.index(), 1).has_value();
+        p.set_value(0);
+        return is_made;
+    };
+    for (const auto from : {std::optional(rig.other), std::optional<std::uint16_t>(0),
+                            std::optional<std::uint16_t>()}) {
+        (void)rig.from(from, once);
+        const auto seen = told->poll();
+        ASSERT_TRUE(seen.has_value());
+        EXPECT_EQ(seen->executor, from.value_or(0));
+    }
+}
+
 // SC-11: a periodic job ends with its receiver, that of another system too.
 TEST(timer_dispatchers, SC_11_a_receiver_of_another_system_has_ended) {
     actor_system here("here");

@@ -236,6 +236,7 @@ private:
     [[nodiscard]] std::optional<scheduler_error> fault_of(const job_request& r) const noexcept;
     [[nodiscard]] std::optional<scheduler_error> fault_of(duration d,
                                                           const char* field) const noexcept;
+    [[nodiscard]] scheduler_error no_dispatcher_at(std::uint16_t number) const noexcept;
     [[nodiscard]] scheduler_error too_late(duration delay) const noexcept;
     [[nodiscard]] duration usable(duration d) const noexcept {
         return d > duration::zero() ? d : duration::from_ns(1);  // SC-3: next_tick

@@ -57,9 +57,7 @@ public:
                                                                            F&& f) noexcept {
         using type = std::remove_cvref_t<F>;
         static_assert(std::invocable<type&, const execution_batch&>);
-        const bool is_given = r.executor != timer_affinity::no_dispatcher;
-        return register_job(is_given ? r : r.run_on(self().callers_dispatcher()),
-                            detail::job_kind::function, detail::function_cargo<type>,
+        return register_job(r, detail::job_kind::function, detail::function_cargo<type>,
                             std::forward<F>(f));
     }
 
