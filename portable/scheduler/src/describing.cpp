@@ -56,7 +56,7 @@ constexpr sentence<scheduler_warning_kind> warning_sentences[] = {
     {scheduler_warning_kind::backlog_exceeded,
      "timer %j missed %v runs, more than its backlog_limit of %l: cancelled"},
     {scheduler_warning_kind::handler_failed,
-     "a run of timer %j (%m, runs %r) failed with %t: a failed function has ended it"},
+     "a run of timer %j (%m, runs %r) failed with %t: a function that fails does not run again"},
     {scheduler_warning_kind::driver_catch_up_exceeded,
      "timers are %v ticks late, the window is %l: new ones are refused until it has caught up"},
     {scheduler_warning_kind::drift_exceeded,

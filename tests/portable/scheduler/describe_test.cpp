@@ -33,7 +33,8 @@ constexpr std::string_view error_texts[] = {
 constexpr std::string_view warning_texts[] = {
     "timer 7 missed 1 runs at once, more than its burst_threshold of 2: ticks came late",
     "timer 7 missed 1 runs, more than its backlog_limit of 2: cancelled",
-    "a run of timer 7 (fixed_rate, runs 3) failed with no disk: a failed function has ended it",
+    "a run of timer 7 (fixed_rate, runs 3) failed with no disk: a function that fails "
+    "does not run again",
     "timers are 1 ticks late, the window is 2: new ones are refused until it has caught up",
     "a tick was processed 1 ns late, the budget is 2 ns: the machine is busy or the resolution too "
     "fine",
