@@ -494,7 +494,7 @@ actor_system::~actor_system() {
         std::abort();
     // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only the destructor ends it, above
     parts_->shutdown->abandon();
-    (void)parts_.release();  // NOLINT(bugprone-unused-return-value): kept for its threads
+    (void)parts_.release();  // kept for its threads
 }
 
 void actor_system::terminate() noexcept {
