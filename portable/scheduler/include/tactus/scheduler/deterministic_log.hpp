@@ -78,7 +78,7 @@ public:
     /// What there is now; it stays until as many have ended reading as have begun.
     [[nodiscard]] recorded_log begin_reading() noexcept {
         ++readers_;
-        return *this;
+        return static_cast<const recorded_log&>(*this);
     }
     void end_reading() noexcept { --readers_; }
 

@@ -161,11 +161,11 @@ public:
         return {};
     }
 
-protected:
+private:
+    friend Scheduler;
     scheduling_face() = default;
     ~scheduling_face() = default;
 
-private:
     template <class T>
     [[nodiscard]] std::expected<cancellable, scheduler_error> register_job(
         const job_request& r, detail::job_kind kind, const detail::cargo_type& type,

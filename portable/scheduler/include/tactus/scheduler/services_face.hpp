@@ -94,11 +94,11 @@ public:
         return given() != nullptr && given()->tasks().cancel(which);
     }
 
-protected:
+private:
+    friend Scheduler;
     services_face() = default;
     ~services_face() = default;
 
-private:
     [[nodiscard]] static scheduler_error no_services(const char* field) noexcept {
         return {.code = scheduler_errc::capacity_exceeded, .field = field};
     }
