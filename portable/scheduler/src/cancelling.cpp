@@ -9,7 +9,6 @@
 namespace tactus::inline v0 {
 
 using detail::job;
-using detail::job_kind;
 
 bool scheduler::changed(job& j, job_state from, job_state to, job_end why) noexcept {
     job_word seen(j.word.load(std::memory_order_relaxed));

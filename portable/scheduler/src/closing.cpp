@@ -9,7 +9,6 @@
 namespace tactus::inline v0 {
 
 using detail::job;
-using detail::job_kind;
 namespace {
 
 /// Which of two lists begins with the job that was registered first.

@@ -11,7 +11,6 @@
 namespace tactus::inline v0 {
 
 using detail::job;
-using detail::job_kind;
 using detail::job_task;
 
 namespace {

@@ -14,7 +14,6 @@
 namespace tactus::inline v0 {
 
 using detail::job;
-using detail::job_kind;
 
 TACTUS_CHECK_MODULE("scheduler");
 

@@ -9,7 +9,6 @@
 namespace tactus::inline v0 {
 
 using detail::job;
-using detail::job_kind;
 
 namespace {
 
