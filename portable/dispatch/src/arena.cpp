@@ -18,7 +18,7 @@ std::byte* end_of(void* block, std::size_t size) noexcept {
 
 }  // namespace
 
-arena::arena(std::span<std::byte> bytes) noexcept : begin_(bytes.data()), size_(0) {
+arena::arena(std::span<std::byte> bytes) noexcept : begin_(bytes.data()) {
     const std::size_t lost = gap_to(begin_, memory_plan::granule);
     if (bytes.size() < lost + memory_plan::granule)
         return;

@@ -40,7 +40,7 @@ struct actor_view {
             note(system, s);
         runs_on(system, s);
         if (notes != nullptr) {
-            path = notes->path_of(ref, path_room);
+            path = notes->path_of(ref, path_room_);
             waits_for = notes->waits_for(s);
         }
         exists = ref.valid() && state != mailbox_state::closed && s.generation() == ref.generation;
@@ -59,7 +59,7 @@ struct actor_view {
     bool exists = false;
 
 private:
-    char path_room[192];
+    char path_room_[192];
 
     void note(actor_scheduler& system, slot& s) noexcept {
         // Supervision decides over who awaits, too.

@@ -244,6 +244,7 @@ void pending_offer::count(sent what, worker* w) noexcept {
 }
 
 void pending_offer::return_message(worker* w) noexcept {
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): what it carries came from there
     origin_->take_back(carried->payload());
     system_->dispose(w, *carried);
     carried = nullptr;

@@ -113,7 +113,9 @@ void suspensions::let_go_by(mailbox_index who, std::optional<std::uint64_t> key)
 
 std::optional<std::uint64_t> suspensions::take_signal(mailbox_index who) noexcept {
     const port::lock_guard held(mutex_);
-    const std::uint32_t at = signalled_ ? signalled_->of_actor(who) : suspension_records::none;
+    if (!signalled_)
+        return {};
+    const std::uint32_t at = signalled_->of_actor(who);
     if (at == suspension_records::none)
         return {};
     const std::uint64_t key = (*signalled_)[at].key;

@@ -56,7 +56,7 @@ private:
     [[nodiscard]] static void* cut(gap** link, std::size_t before, std::size_t size) noexcept;
 
     std::byte* begin_;
-    std::size_t size_;
+    std::size_t size_ = 0;
     mutable port::mutex mutex_;
     // Under the lock.
     gap* first_ = nullptr;

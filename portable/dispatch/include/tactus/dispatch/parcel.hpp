@@ -82,9 +82,9 @@ public:
     /// `M` as deduced from an argument M&&.
     template <class M>
     [[nodiscard]] static parcel of(std::remove_reference_t<M>& message) noexcept {
+        const void* const place = std::addressof(message);
         // Its functions know whether it is constant. NOLINTNEXTLINE(*-const-cast)
-        return {parcel_kind_of<M>,
-                const_cast<void*>(static_cast<const void*>(std::addressof(message)))};
+        return {parcel_kind_of<M>, const_cast<void*>(place)};
     }
 
     /// For who does not know the type, but how it is passed.
