@@ -126,6 +126,7 @@ void actor_world::free_extras(cell& c) noexcept {
     // Timers that come again are their owner's to end, however it has ended.
     while (actor_timer* timer = x->timers) {
         x->timers = timer->next;
+        // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): who armed it is there
         (void)timers_->cancel(timer->handle);
         timer->release(memory_);
     }

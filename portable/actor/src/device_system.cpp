@@ -231,6 +231,7 @@ bool device_system::parts::act(instant now) noexcept {
     return true;
 }
 void device_system::parts::driver_stopped(tick_driver_error why) noexcept {
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it is who calls
     (void)driver->stopped(why);
     driver_ended.store(1, std::memory_order_relaxed);  // the keeper's lock orders the rest
 }

@@ -25,27 +25,27 @@ constexpr duration retry_after = duration::from_ms(10);
 failure refusal(scheduler_errc why) noexcept {
     switch (why) {
     case scheduler_errc::invalid_delay:
-        return failure("the scheduler refuses a timer: invalid_delay");
+        return {"the scheduler refuses a timer: invalid_delay"};
     case scheduler_errc::invalid_options:
-        return failure("the scheduler refuses a timer: invalid_options");
+        return {"the scheduler refuses a timer: invalid_options"};
     case scheduler_errc::unsupported_mode:
-        return failure("the scheduler refuses a timer: unsupported_mode");
+        return {"the scheduler refuses a timer: unsupported_mode"};
     case scheduler_errc::quota_exceeded:
-        return failure("the scheduler refuses a timer: quota_exceeded");
+        return {"the scheduler refuses a timer: quota_exceeded"};
     case scheduler_errc::capacity_exceeded:
-        return failure("the scheduler refuses a timer: capacity_exceeded");
+        return {"the scheduler refuses a timer: capacity_exceeded"};
     case scheduler_errc::backpressured:
-        return failure("the scheduler refuses a timer: backpressured");
+        return {"the scheduler refuses a timer: backpressured"};
     case scheduler_errc::closed:
-        return failure("the scheduler refuses a timer: closed");
+        return {"the scheduler refuses a timer: closed"};
     case scheduler_errc::task_run_capacity_exceeded:
-        return failure("the scheduler refuses a timer: task_run_capacity_exceeded");
+        return {"the scheduler refuses a timer: task_run_capacity_exceeded"};
     case scheduler_errc::construction_failed:
-        return failure("the scheduler refuses a timer: construction_failed");
+        return {"the scheduler refuses a timer: construction_failed"};
     case scheduler_errc::within_interrupt:
-        return failure("the scheduler refuses a timer: within_interrupt");
+        return {"the scheduler refuses a timer: within_interrupt"};
     }
-    return failure("the scheduler refuses a timer");
+    return {"the scheduler refuses a timer"};
 }
 
 constexpr scheduler_error no_timers{.code = scheduler_errc::closed};

@@ -142,7 +142,7 @@ std::string_view written(std::string_view rest, std::span<char> out, Put&& put) 
     for (;;) {
         const std::size_t mark = rest.find('%');
         text.add(rest.substr(0, mark));
-        if (mark == rest.npos)
+        if (mark == std::string_view::npos)
             return text.view();
         put(text, rest[mark + 1]);
         rest.remove_prefix(mark + 2);

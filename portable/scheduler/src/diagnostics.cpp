@@ -54,7 +54,10 @@ struct diagnostics::queue {
             said = true;
             to_say_dropped = true;
         }
-        if (lost_in_a_row < capacity && ++lost_in_a_row == capacity)
+        if (lost_in_a_row == capacity)
+            return;
+        ++lost_in_a_row;
+        if (lost_in_a_row == capacity)
             to_say_overflow = true;
     }
     [[nodiscard]] diagnostic pop() noexcept {

@@ -70,7 +70,7 @@ scheduler_metrics scheduler::metrics() noexcept {
     m.periodic = periodic_;
     m.cancelled = counts_.cancelled;
     m.dropped = counts_.dropped;
-    std::copy(std::begin(rejected_), std::end(rejected_), std::begin(m.rejected));
+    std::ranges::copy(rejected_, std::begin(m.rejected));
     for (std::size_t i = 0; i < backpressure_cause_count; ++i)
         m.backpressured[i] = pressure_.refused_count(static_cast<backpressure_cause>(i));
     m.quota = quota_ == scheduler_capacity::unlimited ? 0 : quota_;

@@ -273,7 +273,8 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
     const job_word word =
         job_word(j.word.load(std::memory_order_relaxed)).next_use(flags_of(r.mode, kind));
     if (kind == job_kind::wake || kind == job_kind::note) {
-        j.cargo = const_cast<void*>(bytes);  // the waker or listener itself
+        // The waker or listener itself. NOLINTNEXTLINE(*-const-cast)
+        j.cargo = const_cast<void*>(bytes);
         j.carries = type.cancelled != nullptr ? &type : nullptr;
         j.own_block = false;
     } else {
