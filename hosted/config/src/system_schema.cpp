@@ -77,7 +77,7 @@ constexpr auto system_rows = std::to_array<field<y>>({
      [](const value& v, y& s) { return read_timeout(v, s.shutdown_limit); },
      [](const y& s) { return quoted(to_text(s.shutdown_limit)); },
      "how long the destructor waits for the actors' end"},
-    {"on_shutdown_limit", "\"abort\" or \"detach\"",
+    {"on_shutdown_limit", R"("abort" or "detach")",
      [](const value& v, y& s) { return read_at_limit(v, s.on_shutdown_limit); },
      [](const y& s) {
          return quoted(s.on_shutdown_limit == y::at_limit::abort ? "abort" : "detach");

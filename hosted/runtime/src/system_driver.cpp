@@ -65,7 +65,7 @@ instant system_driver::next_act() noexcept {
     timer_service& timers = *kernel_->timers();
     // Measured by now: it is asked for the first time after that.
     if (!std::exchange(knows_jitter_, true))
-        timers.as_scheduler()->set_jitter(keeper_->driver().jitter());
+        timers.as_scheduler()->set_jitter(keeper().driver().jitter());
     const instant at = timers.next_deadline();
     // Nobody sleeps until a time that is set by hand.
     const bool kept =
@@ -87,16 +87,16 @@ bool system_driver::act(instant now) noexcept {
 
 void system_driver::driver_stopped(tick_driver_error why) noexcept {
     knows_jitter_ = false;  // the next one measures anew
-    (void)keeper_->stopped(why);
+    (void)keeper().stopped(why);
     tends_->wake();
 }
 
 instant system_driver::tend(instant now) {
     const instant here = how_.time->now();
-    const instant next = keeper_->tend(here);
-    if (keeper_->now() == driver_keeper::state::given_up && !std::exchange(told_, true))
-        how_.gave_up("the tick driver '" + std::string(keeper_->driver().name()) + "' stopped (" +
-                     name_of(keeper_->cause()) + ") and is not started again");
+    const instant next = keeper().tend(here);
+    if (keeper().now() == driver_keeper::state::given_up && !std::exchange(told_, true))
+        how_.gave_up("the tick driver '" + std::string(keeper().driver().name()) + "' stopped (" +
+                     name_of(keeper().cause()) + ") and is not started again");
     // By the housekeeper's clock.
     return next == instant::never() ? next : now + (next - here);
 }

@@ -67,6 +67,10 @@ public:
 private:
     static thread_local bool acting;
     [[nodiscard]] instant tend(instant now) override;
+    /// Requires: there is a driver. It calls, or the housekeeper because of it.
+    [[nodiscard]] driver_keeper& keeper() noexcept {
+        return *keeper_;  // NOLINT(bugprone-unchecked-optional-access)
+    }
 
     options how_;
     instant built_;

@@ -58,14 +58,14 @@ gate& bench::spawn_inbox() {
 }
 
 gate* bench::find(any_ref who) noexcept {
-    const auto found = std::find_if(gates_.rbegin(), gates_.rend(),
-                                    [&](const auto& g) { return g->who() == who; });
+    const auto found = std::ranges::find_if(gates_.rbegin(), gates_.rend(),
+                                            [&](const auto& g) { return g->who() == who; });
     return found != gates_.rend() ? found->get() : nullptr;
 }
 
 gate& bench::child(const gate& parent, std::string_view name) {
     const auto found =
-        std::find_if(children_.rbegin(), children_.rend(), [&](const child_entry& c) {
+        std::ranges::find_if(children_.rbegin(), children_.rend(), [&](const child_entry& c) {
             return c.parent == parent.who().index() && c.which->name() == name;
         });
     if (found == children_.rend())
@@ -74,8 +74,8 @@ gate& bench::child(const gate& parent, std::string_view name) {
 }
 
 bool bench::send_timer(std::uint64_t number) {
-    const auto found = std::find_if(timers_.begin(), timers_.end(),
-                                    [&](const live_timer& t) { return t.number == number; });
+    const auto found =
+        std::ranges::find_if(timers_, [&](const live_timer& t) { return t.number == number; });
     if (found == timers_.end() || !world_.timers().cancel(found->timer->handle))
         return false;
     actor_scheduler::tell(found->timer->target.who, timer_due{found->timer->handle});

@@ -26,7 +26,7 @@ handled gate::start(turn& t, void* place) noexcept {
 
 handled gate::receive(turn& t, void* place, envelope& e) noexcept {
     gate& g = of(t);
-    if (order* o = e.get_if<order>(); o != nullptr)
+    if (auto* o = e.get_if<order>(); o != nullptr)
         return o->what(t, place);
     if (g.open_)
         return g.inner_.receive(t, place, e);

@@ -105,7 +105,7 @@ bool probe_core::has_messages() {
 
 bool probe_core::knows_ended(any_ref who) {
     const std::lock_guard held(place_.mutex);
-    return std::find(ended_.begin(), ended_.end(), who) != ended_.end();
+    return std::ranges::find(ended_, who) != ended_.end();
 }
 
 bool probe_core::await_end(any_ref who, duration max) {
@@ -128,7 +128,7 @@ void probe_core::note(const std::function<void()>& change) {
 }
 
 void probe_core::watch(any_ref who) {
-    if (std::find(watched_.begin(), watched_.end(), who) != watched_.end())
+    if (std::ranges::find(watched_, who) != watched_.end())
         return;
     watched_.push_back(who);
     order([who](actor_context c) { c.watch(who); });

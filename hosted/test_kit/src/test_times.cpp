@@ -12,6 +12,7 @@ namespace tactus::inline v0::test {
 
 test_times test_times::from_environment() {
     test_times made;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment
     const char* text = std::getenv("TACTUS_TEST_DILATION");
     if (text == nullptr)
         return made;

@@ -56,7 +56,7 @@ public:
     template <class M>
         requires(tactus::detail::same_count<M, Ms...> == 1)
     void on(M&& message) {
-        core_->deliver(std::make_unique<received_of<M>>(std::move(message), this->sender()));
+        core_->deliver(std::make_unique<received_of<M>>(std::forward<M>(message), this->sender()));
     }
     void on(const probe_order& order) { order.what(this->context()); }
     void on(const terminated& m) { core_->ended(m.who); }
@@ -75,7 +75,7 @@ Result visit_message(F& f, const received_message& m) {
           ? (void)r.emplace(f(static_cast<const received_of<Ms>&>(m).value))
           : void()),
      ...);
-    return *r;
+    return *r;  // NOLINT(bugprone-unchecked-optional-access): one of them it is
 }
 
 /// A host for a system that somebody else owns.
