@@ -332,10 +332,11 @@ struct actor_system::parts final : world_events {
         {
             const std::lock_guard held(mutex);
             callbacks_taken = true;
-            // Code of the user's does not hold a worker up, nor does a driver end itself.
+            // Code of the user's does not hold a worker up, nor does who fires, which may be the
+            // driver, end the driver and the timers.
             services.tasks().close();
             if (!callbacks.empty() || services.tasks().count() != 0 ||
-                runtime::system_driver::acts_here()) {
+                tactus::scheduler::fires_here()) {
                 const runtime::signals_blocked blocked;
                 caller = std::thread([this] { call_callbacks(); });
                 return;

@@ -3,7 +3,7 @@
 // Each thread has one queue: whoever finds nobody at work there works until it is empty.
 #include <tactus/runtime/calling_thread.hpp>
 
-#include "system_driver.hpp"
+#include <tactus/scheduler/scheduler.hpp>
 
 namespace tactus::inline v0::runtime {
 namespace {
@@ -28,7 +28,7 @@ private:
 }  // namespace
 
 bool calling_thread::submit(worker_task& t, const submit_hints&) noexcept {
-    if (of_ != nullptr && system_driver::acts_here())
+    if (of_ != nullptr && scheduler::fires_here())
         return of_->execute(t);
     static thread_local at_work here;
     (void)here.queue.push(t);  // it is never closed

@@ -17,8 +17,6 @@ driver_exception::driver_exception(tick_driver_error why, std::string_view drive
 
 namespace runtime {
 
-thread_local bool system_driver::acting = false;
-
 system_driver::system_driver(options o) : how_(std::move(o)), built_(how_.time->now()) {
     tick_driver* driver = how_.given;
     if (driver == nullptr && how_.config.use == scheduler_use::production)
@@ -79,9 +77,7 @@ bool system_driver::act(instant now) noexcept {
     timer_service& timers = *kernel_->timers();
     if (timers.next_deadline() > now)
         return false;  // a worker was there first
-    acting = true;
     timers.run_due(now);
-    acting = false;
     return true;
 }
 

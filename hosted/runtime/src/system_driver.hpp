@@ -48,8 +48,6 @@ public:
     }
     /// From now on it drives the kernel. Both outlive the next stop. Throws driver_exception.
     void start(actor_scheduler& kernel, housekeeper& tends);
-    /// This thread is a driver's, which fires: it must not stop a driver.
-    [[nodiscard]] static bool acts_here() noexcept { return acting; }
     [[nodiscard]] tick_driver_metrics metrics() const noexcept {
         return keeper_ ? keeper_->driver().metrics() : tick_driver_metrics{};
     }
@@ -65,7 +63,6 @@ public:
     void driver_stopped(tick_driver_error why) noexcept override;
 
 private:
-    static thread_local bool acting;
     [[nodiscard]] instant tend(instant now) override;
     /// Requires: there is a driver. It calls, or the housekeeper because of it.
     [[nodiscard]] driver_keeper& keeper() noexcept {

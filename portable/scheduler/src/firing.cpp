@@ -86,7 +86,7 @@ bool scheduler::begin_firing() noexcept {
     if (seen != nobody)
         return false;
     TACTUS_CHECK(2, waking_.read() == nullptr);
-    firing_thread_.store(this_thread(), std::memory_order_relaxed);
+    note_firing_thread();
     return true;
 }
 
@@ -98,18 +98,29 @@ void scheduler::wait_to_fire() noexcept {
         seen = nobody;
     }
     TACTUS_CHECK(3, waking_.read() == nullptr);
-    firing_thread_.store(this_thread(), std::memory_order_relaxed);
+    note_firing_thread();
+}
+
+void scheduler::note_firing_thread() noexcept {
+    auto& here = port::thread_instance<thread_identity>();
+    ++here.fires;
+    firing_thread_.store(&here, std::memory_order_relaxed);
+}
+
+bool scheduler::fires_here() noexcept {
+    return port::thread_instance<thread_identity>().fires != 0;
 }
 
 bool scheduler::end_firing() noexcept {
     firing_thread_.store(nullptr, std::memory_order_relaxed);
+    --port::thread_instance<thread_identity>().fires;
     std::uint32_t seen = somebody;
     if (firing_.compare_exchange_strong(seen, nobody, fired_before.release(),
                                         std::memory_order_relaxed))
         return true;
     // No store: the last to say so may have come just now.
     (void)firing_.exchange(somebody, fired_before.acquire());
-    firing_thread_.store(this_thread(), std::memory_order_relaxed);
+    note_firing_thread();
     return false;
 }
 

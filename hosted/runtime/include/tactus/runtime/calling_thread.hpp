@@ -9,8 +9,8 @@
 //
 // Do not send to such actors while holding a lock their handlers need.
 //
-// One kind of thread runs nothing: a driver's, which fires timers (SC-10). Of a system that was
-// given, the first dispatcher runs what it made ready.
+// A thread that fires timers, a driver's or a worker's, runs nothing meanwhile (SC-10): all timers
+// would stand still. Of a system that was given, the first dispatcher runs what they made ready.
 //
 // Thread safety: any thread.
 #pragma once
@@ -23,13 +23,13 @@ namespace tactus::inline v0::runtime {
 
 class calling_thread final : public executor {
 public:
-    /// Of the application: it runs on drivers' threads, too.
+    /// Of the application: it runs on threads that fire timers, too.
     calling_thread() noexcept = default;
     /// Requires: the first dispatcher of the system has other threads. It outlives this.
     explicit calling_thread(actor_scheduler& of) noexcept : of_(&of) {}
 
-    /// Runs it now, or after what this thread runs. Unlike others, inside this call. False: it is a
-    /// driver's, and the system takes no tasks any more.
+    /// Runs it now, or after what this thread runs. Unlike others, inside this call. False: it
+    /// fires timers, and the system takes no tasks any more.
     [[nodiscard]] bool submit(worker_task& t, const submit_hints&) noexcept override;
     void notify_rejected(worker_task&, unsigned) noexcept override {}
     /// Tasks that failed.

@@ -153,6 +153,9 @@ public:
     /// On a host also the time of one that was cancelled: see kept_.
     [[nodiscard]] instant next_deadline() noexcept override;
     void run_due(instant now) noexcept override;
+    /// This thread delivers what is due, of whichever scheduler: until it comes back nobody else
+    /// does, so no handler is to run here (SC-10).
+    [[nodiscard]] static bool fires_here() noexcept;
     /// SC-33: how late the driver wakes under no load, as it measured when it was started.
     void set_jitter(duration jitter) noexcept;
     /// Of who counts ticks (SC-32): how many were taken at once, before what is due is run.
@@ -412,6 +415,8 @@ private:
     void wait_to_fire() noexcept;
     /// False: it has to look again, and still may.
     [[nodiscard]] bool end_firing() noexcept;
+    /// Of who fires, by itself.
+    void note_firing_thread() noexcept;
     /// Of who has begun; ends it.
     void fire_due(instant now) noexcept;
     [[nodiscard]] job* take_due(instant now, bool first) noexcept;
