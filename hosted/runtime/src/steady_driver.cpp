@@ -240,4 +240,10 @@ void steady_driver::listen(driver_listener* to) noexcept {
     state_->place.call();  // it sleeps for something else
 }
 
+void steady_driver::forget(driver_listener& who) noexcept {
+    const port::lock_guard held(state_->mutex);
+    if (state_->listener == &who)
+        state_->listener = nullptr;  // it wakes once more in vain
+}
+
 }  // namespace tactus::inline v0::runtime

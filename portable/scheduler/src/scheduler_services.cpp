@@ -12,8 +12,10 @@ void full_scheduler_services::feed(scheduler& of, metrics_sink& to) noexcept {
 }
 
 void full_scheduler_services::watch_driver() noexcept {
-    if (driver_ != nullptr)
-        driver_->listen(this);
+    if (driver_ == nullptr)
+        return;
+    listens_.store(1, std::memory_order_relaxed);
+    driver_->listen(this);
 }
 
 // Not recorded in the log, and under no lock: what is lost is told with the next event.

@@ -70,12 +70,14 @@ public:
     }
     void stop() noexcept override { host.store(nullptr); }
     void break_down(tick_driver_error why) { host.load()->driver_stopped(why); }
+    void listen(driver_listener* to) noexcept override { listener.store(to); }
 
     clock_kind of = clock_kind::realtime_host;
     tick_driver_error why_not = tick_driver_error::handle_unavailable;
     std::atomic<int> refuses{0};
     std::atomic<int> starts{0};
     std::atomic<tick_host*> host{nullptr};
+    std::atomic<driver_listener*> listener{nullptr};
 };
 
 /// Set by hand while threads read it.
@@ -330,6 +332,46 @@ TEST(system_driver, TS_7_the_steady_driver_is_started_again) {
         return system.info().driver.restarts >= 2;
     }));
     EXPECT_TRUE(log.has("the tick driver tactus-time stopped, drift_exceeded"));
+}
+
+// TS-7, TS-8: a driver outlives its system, and keeps nothing of it.
+TEST(system_driver, TS_7_a_driver_forgets_a_system_that_has_ended) {
+    own_driver driver;
+    {
+        actor_system system("first", {.tools = {.driver = &driver}});
+        // Nobody reads it any more, but the driver has not told it so yet.
+        ASSERT_TRUE(system.scheduler().subscribe(diagnostic_kind::driver_metrics));
+        EXPECT_NE(driver.listener.load(), nullptr);
+    }
+    EXPECT_EQ(driver.listener.load(), nullptr);
+    // One that was never asked is left alone.
+    struct : driver_listener {
+        bool measured(const tick_driver_metrics&) noexcept override { return true; }
+    } other;
+    driver.listen(&other);
+    {
+        const actor_system system("second", {.tools = {.driver = &driver}});
+    }
+    EXPECT_EQ(driver.listener.load(), &other);
+}
+
+// TS-7, TS-8: of the steady one, when it drives another system: told after a second, the first one
+// would be read (AddressSanitizer).
+TEST(system_driver, TS_7_the_steady_driver_tells_no_system_that_has_ended) {
+    runtime::steady_driver driver;
+    std::counting_semaphore<> ran(0);
+    {
+        actor_system system("first", {.tools = {.driver = &driver}});
+        ASSERT_TRUE(system.scheduler().subscribe(diagnostic_kind::driver_metrics));
+    }
+    actor_system system("second", {.tools = {.driver = &driver}});
+    ASSERT_TRUE(sleeps(driver));
+    const std::uint64_t before = driver.metrics().wakeups;
+    ASSERT_TRUE(system.scheduler().schedule_once_fn(
+        duration::from_ms(1'100), [&](const execution_batch&) { ran.release(); }));
+    EXPECT_TRUE(ran.try_acquire_for(60s));
+    // It wakes as a backup, and looks who wants to know.
+    EXPECT_TRUE(until([&] { return driver.metrics().wakeups >= before + 2; }));
 }
 
 // TS-7: fail_fast, and attempts that are used up, end the system.

@@ -395,6 +395,24 @@ TEST(steady_driver, TS_7_tells_its_metrics_every_second_while_somebody_listens) 
     EXPECT_EQ(driver.metrics().wakeups, wakeups);
 }
 
+// TS-7: who ends is not told any more; who listens instead is.
+TEST(steady_driver, TS_7_forgets_who_listened) {
+    one_deadline host;
+    tellings before;
+    tellings after;
+    steady_driver driver;
+    ASSERT_TRUE(driver.start(host));
+    driver.listen(&before);
+    driver.listen(&after);
+    driver.forget(before);
+    ASSERT_TRUE(until([&] { return after.count.load() >= 1; }));
+    driver.forget(after);
+    const unsigned count = after.count.load();
+    std::this_thread::sleep_for(1'200ms);
+    EXPECT_EQ(after.count.load(), count);
+    EXPECT_EQ(before.count.load(), 0U);
+}
+
 /// The machine's clock, and what the test adds to it.
 class pushed_clock final : public tactus::clock {
 public:

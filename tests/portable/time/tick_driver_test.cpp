@@ -184,6 +184,25 @@ TEST(manual_driver, TS_7_tells_its_metrics_every_second_while_somebody_listens) 
     EXPECT_EQ(told.count, 2u);
 }
 
+// TS-7: who ends is not told any more; who listens instead is.
+TEST(manual_driver, TS_7_forgets_who_listened) {
+    manual_clock time;
+    manual_driver driver(time);
+    recording_host host(time);
+    EXPECT_TRUE(driver.start(host).has_value());
+    last_metrics before;
+    last_metrics after;
+    driver.listen(&before);
+    driver.listen(&after);
+    driver.forget(before);
+    (void)driver.advance(duration::from_s(1));
+    EXPECT_EQ(before.count, 0u);
+    EXPECT_EQ(after.count, 1u);
+    driver.forget(after);
+    (void)driver.advance(duration::from_s(9));
+    EXPECT_EQ(after.count, 1u);
+}
+
 // TS-8: a stop by itself is told, once, with its cause; one that was asked for is not.
 TEST(manual_driver, TS_8_one_that_breaks_tells_its_host) {
     manual_clock time;

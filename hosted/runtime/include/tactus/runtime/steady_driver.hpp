@@ -41,6 +41,7 @@ public:
     [[nodiscard]] duration jitter() const noexcept override;
     [[nodiscard]] tick_driver_metrics metrics() const noexcept override;
     void listen(driver_listener* to) noexcept override;
+    void forget(driver_listener& who) noexcept override;
 
 private:
     struct state;

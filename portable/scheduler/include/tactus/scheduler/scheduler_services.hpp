@@ -96,8 +96,9 @@ public:
         std::uint32_t tasks_max = scheduler_capacity::unlimited;
         std::uint32_t probes_max = 8;
         std::uint32_t policies_max = 16;
-        tick_driver* driver = nullptr;  // who is asked how it does; null: nobody is
-        const clock* time = nullptr;    // with a driver
+        // Who is asked how it does; outlives the services. Null: nobody is.
+        tick_driver* driver = nullptr;
+        const clock* time = nullptr;  // with a driver
         duration resolution = duration::from_ms(1);
     };
     explicit full_scheduler_services(const options& o) noexcept
@@ -109,6 +110,13 @@ public:
           driver_(o.driver),
           time_(o.time),
           scale_(o.resolution) {}
+    /// A driver may go on without them, for another system.
+    ~full_scheduler_services() {
+        if (listens_.load(std::memory_order_relaxed) != 0)
+            driver_->forget(*this);
+    }
+    full_scheduler_services(const full_scheduler_services&) = delete;
+    full_scheduler_services& operator=(const full_scheduler_services&) = delete;
 
     [[nodiscard]] bool note(const diagnostic& what) noexcept override {
         log_.record(what);
@@ -151,6 +159,8 @@ private:
     tick_driver* const driver_;
     const clock* const time_;
     const tick_scale scale_;
+    // Relaxed: who destroys the services comes after who subscribed.
+    port::atomic<std::uint32_t> listens_{0};
 };
 
 }  // namespace tactus::inline v0

@@ -27,6 +27,9 @@ public:
     void stop() noexcept override { to_ = nullptr; }
     [[nodiscard]] tick_driver_metrics metrics() const noexcept override { return counted_; }
     void listen(driver_listener* to) noexcept override { listener_ = to; }
+    void forget(driver_listener& who) noexcept override {
+        listener_ = listener_ == &who ? nullptr : listener_;
+    }
 
     /// Moves the clock, counts the ticks this completed, and does what is due then. How many ticks
     /// it were; they are lost when it is not started.

@@ -136,6 +136,12 @@ public:
     /// Tells `to` once a second from now on; null: nobody. When this returns, who was told before
     /// is not being told any more.
     virtual void listen(driver_listener* to) noexcept { (void)to; }
+    /// `who` is not told any more when this returns. Nothing happens where somebody else listens;
+    /// one that does not tell them apart tells nobody.
+    virtual void forget(driver_listener& who) noexcept {
+        (void)who;
+        listen(nullptr);
+    }
 
 protected:
     tick_driver() = default;
