@@ -478,6 +478,8 @@ actor_system::~actor_system() {
         if (parts_->caller.joinable())
             parts_->caller.join();
         parts_->driver.stop();
+        // SH-1, SH-5: what was due when the timers closed is in the queues of the dispatchers.
+        (void)parts_->all.finish_tasks(parts_->how.shutdown_limit);
         parts_->all.force_stop();
         parts_->world.sweep();
         return;

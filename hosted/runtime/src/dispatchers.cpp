@@ -9,6 +9,7 @@
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/runtime/housekeeper.hpp>
 
+#include <algorithm>
 #include <mutex>
 #include <ranges>
 #include <thread>
@@ -274,6 +275,24 @@ bool dispatchers::drained() {
 
 housekeeper& dispatchers::keeper() noexcept {
     return state_->keeper;
+}
+
+bool dispatchers::finish_tasks(std::chrono::nanoseconds limit) {
+    const worker* own = worker::current();
+    TACTUS_CHECK(5, own == nullptr || &own->system() != &state_->system);
+    return wait_until(limit, [this] {
+        // Not under the lock: a task that is run here may add a dispatcher.
+        std::vector<dispatcher_handle::entry*> all;
+        {
+            const std::lock_guard held(state_->mutex);
+            for (const auto& e : state_->entries)
+                all.push_back(e.get());
+        }
+        return std::ranges::none_of(all, [](dispatcher_handle::entry* e) {
+            e->run_inline();
+            return !e->where().tasks().empty();
+        });
+    });
 }
 
 bool dispatchers::shut_down(std::chrono::nanoseconds limit) {

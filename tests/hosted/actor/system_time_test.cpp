@@ -27,43 +27,18 @@
 
 #include "blocker.hpp"
 #include "pool_rig.hpp"
+#include "still_time.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
 using tactus_test::block;
 using tactus_test::blocker;
+using tactus_test::stalled_driver;
+using tactus_test::still_clock;
 using tactus_test::under_sanitizer;
 using tactus_test::until;
 
 namespace {
-
-/// As a clock of the machine, but it stands still until it is moved.
-class still_clock final : public tactus::clock {
-public:
-    instant now() const noexcept override { return instant::from_ns(ns.load()); }
-    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
-    void advance(duration d) { ns.fetch_add(static_cast<std::uint64_t>(d.ns())); }
-    std::atomic<std::uint64_t> ns{0};
-};
-
-/// Acts when the test says so, as one whose thread was stopped meanwhile.
-class stalled_driver final : public tick_driver {
-public:
-    const char* name() const noexcept override { return "stalled"; }
-    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
-    std::expected<void, tick_driver_error> start(tick_host& to) noexcept override {
-        host.store(&to);
-        return {};
-    }
-    void stop() noexcept override { host.store(nullptr); }
-    /// A worker may be there first.
-    void act() {
-        tick_host& to = *host.load();
-        (void)to.next_act();
-        (void)to.act(to.time().now());
-    }
-    std::atomic<tick_host*> host{nullptr};
-};
 
 class warnings final : public world_events {
 public:

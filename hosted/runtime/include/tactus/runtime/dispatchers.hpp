@@ -153,6 +153,10 @@ public:
     /// For others who are to be looked after; its thread ends with the first shut_down.
     [[nodiscard]] housekeeper& keeper() noexcept;
 
+    /// Waits until no dispatcher has a task left that waits to be run, for at most `limit`; false:
+    /// there are some. Requires: as shut_down.
+    bool finish_tasks(std::chrono::nanoseconds limit);
+
     /// CO-5: takes nothing new, lets all dispatchers finish what is queued for at most `limit`,
     /// then ends all threads and closes what is left. True when everything was processed in time.
     /// Requires: the caller is no worker of the system (check dispatchers:2), and runs what is of
