@@ -45,8 +45,7 @@ struct closing_thread::shared {
     bool is_over = false;
 };
 
-closing_thread::closing_thread(std::chrono::nanoseconds within) noexcept
-    : end_(end_of(std::chrono::steady_clock::now(), within)) {}
+closing_thread::closing_thread(std::chrono::nanoseconds within) noexcept : within_(within) {}
 
 closing_thread::~closing_thread() {
     if (!thread_.joinable())
@@ -74,13 +73,15 @@ bool closing_thread::start() noexcept {
 }
 
 close_runner::outcome closing_thread::run(close_call&& what) noexcept {
+    if (!end_)
+        end_ = end_of(std::chrono::steady_clock::now(), within_);
     if (!start())
         return {.is_over = true, .error = what()};
     std::unique_lock held(shared_->mutex);
     shared_->is_done = false;
     shared_->task.emplace(std::move(what));
     shared_->changed.notify_all();
-    if (shared_->changed.wait_until(held, end_, [this] { return shared_->is_done; }))
+    if (shared_->changed.wait_until(held, *end_, [this] { return shared_->is_done; }))
         return {.is_over = true, .error = shared_->error};
     shared_->is_over = true;
     thread_.detach();

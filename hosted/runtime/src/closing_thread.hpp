@@ -14,13 +14,14 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
 
 namespace tactus::inline v0::runtime {
 
 class closing_thread final : public close_runner {
 public:
-    /// All of them together have so much time from now on.
+    /// All of them together have so much time, from the first on.
     explicit closing_thread(std::chrono::nanoseconds within) noexcept;
     /// Waits for its thread, unless a task was left behind.
     ~closing_thread();
@@ -34,7 +35,8 @@ private:
     struct shared;
     [[nodiscard]] bool start() noexcept;
 
-    const std::chrono::steady_clock::time_point end_;
+    const std::chrono::nanoseconds within_;
+    std::optional<std::chrono::steady_clock::time_point> end_;  // none: there was no task yet
     std::shared_ptr<shared> shared_;
     std::thread thread_;
 };

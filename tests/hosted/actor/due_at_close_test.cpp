@@ -70,3 +70,36 @@ TEST(due_at_close, SH_1_functions_that_are_due_run_before_the_executors_end) {
     EXPECT_EQ(ran_at_close(executor_kind::calling_thread), 100);
     EXPECT_EQ(ran_at_close(executor_kind::inline_tick), 100);
 }
+
+namespace {
+
+/// A message whose end takes its time.
+struct slow_to_end {
+    explicit slow_to_end(std::chrono::milliseconds t) : takes(t) {}
+    slow_to_end(slow_to_end&& other) noexcept : takes(std::exchange(other.takes, 0ms)) {}
+    slow_to_end& operator=(slow_to_end&&) = delete;
+    ~slow_to_end() { std::this_thread::sleep_for(takes); }
+    void operator()(const execution_batch&) const {}
+    std::chrono::milliseconds takes;
+};
+
+}  // namespace
+
+// SH-5: the tasks have shutdown_timeout for themselves, whatever the end of timers took.
+TEST(due_at_close, SH_5_the_time_of_the_tasks_begins_with_them) {
+    const auto done = std::make_shared<std::atomic<bool>>(false);  // one left behind has it, too
+    actor_system system("ends", {.scheduler = {.shutdown_timeout = duration::from_ms(2'000)},
+                                 .log_level = log_level::off});
+    ASSERT_TRUE(system.scheduler().schedule_once_fn(duration::from_s(3'600), slow_to_end(1'600ms)));
+    ASSERT_TRUE(system.register_on_close(
+        [done] {
+            std::this_thread::sleep_for(700ms);
+            *done = true;
+        },
+        "slow"));
+    system.terminate();
+    ASSERT_TRUE(system.wait(60s));
+    EXPECT_EQ(system.scheduler().shutdown_progress().still_running, 0u);
+    EXPECT_EQ(system.scheduler().shutdown_progress().succeeded, 1u);
+    EXPECT_TRUE(done->load());
+}
