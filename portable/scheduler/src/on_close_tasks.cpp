@@ -170,8 +170,8 @@ detail::close_task* on_close_tasks::take_next() noexcept {
     return nullptr;
 }
 
-void on_close_tasks::note_result(const task& t, const char* error, scheduler_listener* told,
-                                 close_observer* observer) noexcept {
+void on_close_tasks::note_result(const task& t, const char* error, instant now,
+                                 scheduler_listener* told, close_observer* observer) noexcept {
     {
         const port::lock_guard held(mutex_);
         ++(error != nullptr ? report_.failed : report_.succeeded);
@@ -179,7 +179,8 @@ void on_close_tasks::note_result(const task& t, const char* error, scheduler_lis
     if (error != nullptr && told != nullptr)
         told->warned({.kind = scheduler_warning_kind::task_run_failed,
                       .value = static_cast<std::int64_t>(running_number_),
-                      .text = error});
+                      .text = error,
+                      .at = now});
     if (observer != nullptr)
         observer->task_ran({running_number_, t.name, t.priority, error});
 }
@@ -205,7 +206,7 @@ close_report on_close_tasks::run(const clock& time, duration timeout, scheduler_
                               : close_runner::outcome{.is_over = true, .error = t->work()};
         is_left = !result.is_over;
         if (!is_left)
-            note_result(*t, result.error, told, observer);
+            note_result(*t, result.error, time.now(), told, observer);
         now = time.now();
         {
             const port::lock_guard held(mutex_);

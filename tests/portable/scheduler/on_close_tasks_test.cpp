@@ -118,7 +118,14 @@ TEST(on_close_tasks, a_place_can_be_used_again) {
 TEST(on_close_tasks, a_failing_task_is_counted_and_told) {
     rig r;
     EXPECT_TRUE(r.tasks.add([] { return failure("no disk"); }, critical, "save").has_value());
-    EXPECT_TRUE(r.tasks.add([] { return handled::failed("no net"); }, runtime).has_value());
+    EXPECT_TRUE(r.tasks
+                    .add(
+                        [&r] {
+                            r.time.at = r.time.at + 2_s;
+                            return handled::failed("no net");
+                        },
+                        runtime)
+                    .has_value());
     EXPECT_TRUE(r.tasks.add([] { return handled::ok(); }, user).has_value());
     const close_report report = r.run();
     EXPECT_EQ(report.succeeded, 1u);
@@ -127,6 +134,7 @@ TEST(on_close_tasks, a_failing_task_is_counted_and_told) {
     EXPECT_EQ(r.heard.last.kind, scheduler_warning_kind::task_run_failed);
     EXPECT_EQ(r.heard.last.value, 2);
     EXPECT_EQ(std::string_view(r.heard.last.text), std::string_view("no net"));
+    EXPECT_EQ(r.heard.last.at, r.time.now());
     EXPECT_EQ(r.heard.ran, 3u);
     EXPECT_EQ(r.heard.last_run.error, nullptr);
 }

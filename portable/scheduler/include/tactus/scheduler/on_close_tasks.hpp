@@ -249,7 +249,7 @@ private:
     void unlink(task& t) noexcept;
     void destroy(task& t) noexcept;
     [[nodiscard]] task* take_next() noexcept;
-    void note_result(const task& t, const char* error, scheduler_listener* told,
+    void note_result(const task& t, const char* error, instant now, scheduler_listener* told,
                      close_observer* observer) noexcept;
 
     // Constant after construction.
