@@ -2,6 +2,7 @@
 //
 // The code of docs/testing.md that needs no test framework, compiled and run.
 #include <tactus/actor/ask.hpp>
+#include <tactus/scheduler/scheduler_defaults.hpp>
 #include <tactus/test_kit/actor_under_test.hpp>
 #include <tactus/test_kit/behavior_kit.hpp>
 #include <tactus/test_kit/kit.hpp>
@@ -55,6 +56,16 @@ void an_egg_takes_its_time() {
     guest.expect_no(3min);
     guest.expect(boiled{4}, 1min);
     kit.shutdown();
+}
+
+void a_machine_that_stood_still() {
+    constexpr scheduler_preset pekko = scheduler_defaults(system_preset::pekko);
+    test::kit kit({.scheduler = pekko.config, .timer_policy = pekko.policy});
+    auto guest = kit.create_probe<boiled>();
+    (void)kit.scheduler().schedule_at_fixed_rate(10_s, 10_s, guest.ref().any().index(), boiled{1});
+    kit.stall(30s);
+    kit.run_until_idle();
+    (void)guest.receive_n<boiled>(3, 0s);
 }
 
 void the_kettle_by_hand() {
@@ -120,6 +131,7 @@ void on_threads() {
 int main() {
     const std::pair<const char*, void (*)()> tests[] = {
         {"an egg takes its time", an_egg_takes_its_time},
+        {"a machine that stood still", a_machine_that_stood_still},
         {"the kettle by hand", the_kettle_by_hand},
         {"a kitchen and its children", a_kitchen_and_its_children},
         {"the instance is there to see", the_instance_is_there_to_see},

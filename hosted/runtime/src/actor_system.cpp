@@ -66,14 +66,6 @@ scheduler_config configured(const actor_system::options& o, const clock& time) {
     throw std::invalid_argument("scheduler." + std::string(describe(fine.error(), text)));
 }
 
-/// BP-1: all that a bounded profile needs; of the unbounded one addresses, for `most` timers.
-runtime::timer_memory memory_of(const scheduler_config& c, std::uint32_t most) {
-    const scheduler_capacity profile = capacity_of(c);
-    if (profile.timers == scheduler_capacity::unlimited)
-        return runtime::timer_memory(most);
-    return runtime::timer_memory(profile);
-}
-
 }  // namespace
 
 std::string ask_error::text() const {
@@ -118,7 +110,7 @@ struct actor_system::parts final : world_events {
                     .driver = driver.driver(),
                     .time = &time,
                     .resolution = o.scheduler.resolution}),
-          timer_blocks(memory_of(configured(o, time), o.timers_max)),
+          timer_blocks(runtime::timer_memory::of(configured(o, time), o.timers_max)),
           timers(timer_blocks.options(scheduler_options{
               .time = &time,
               .config = configured(o, time),

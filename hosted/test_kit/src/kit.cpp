@@ -13,6 +13,12 @@ void kit::advance(duration d) {
     (void)world_.run_until(now() + d, {});
 }
 
+void kit::stall(duration d) {
+    if (d < duration::zero())
+        fail("time does not go back, by " + describe(d));
+    world_.stall(d);
+}
+
 bool kit::wait(place& at, instant until, const std::function<bool()>& ready) {
     return world_.run_until(until, [&] {
         const std::lock_guard held(at.mutex);

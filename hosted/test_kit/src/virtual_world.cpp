@@ -6,6 +6,8 @@
 #include <tactus/test_kit/describe.hpp>
 #include <tactus/test_kit/failure_handler.hpp>
 
+#include <stdexcept>
+
 namespace tactus::inline v0::test {
 namespace {
 
@@ -13,17 +15,31 @@ auto key_of(any_ref who) {
     return std::pair(who.index().slot, who.index().generation);
 }
 
+/// SC-37: what the world is built with.
+virtual_world::options configured(virtual_world::options o) {
+    o.scheduler.clock = clock_kind::deterministic;
+    o.scheduler.use = scheduler_use::test;
+    if (const auto fine = validate(o.scheduler); !fine) {
+        char text[200];
+        throw std::invalid_argument("scheduler." + std::string(describe(fine.error(), text)));
+    }
+    return o;
+}
+
 }  // namespace
 
 virtual_world::virtual_world(options o)
-    : how_(std::move(o)),
+    : how_(configured(std::move(o))),
       memory_({.actors_max = how_.actors_max, .messages_max = how_.messages_max}),
-      timer_blocks_(how_.timers_max),
+      timer_blocks_(runtime::timer_memory::of(how_.scheduler, how_.timers_max)),
+      services_({.memory = &heap_, .tasks_max = capacity_of(how_.scheduler).tasks}),
       timers_(timer_blocks_.options(scheduler_options{
           .time = &time_,
-          .config = scheduler_config::for_clock(clock_kind::deterministic),
+          .config = how_.scheduler,
           .memory = &heap_,
           .slot = &local_,
+          .listener = &world_,
+          .services = &services_,
       })),
       world_({.memory = &heap_,
               .events = this,
@@ -37,6 +53,13 @@ virtual_world::virtual_world(options o)
                             .events = &world_,
                             .above = &world_})),
       ticks_(kernel_) {
+    if (!(how_.timer_policy == tactus::timer_policy{})) {
+        if (const auto done = timers_.policies()->set_default(how_.timer_policy); !done) {
+            char text[200];
+            throw std::invalid_argument("timer_policy: " +
+                                        std::string(describe(done.error(), text)));
+        }
+    }
     world_.set_recorder(how_.recorder);
     world_.begin(kernel_);
     run_until_idle();
@@ -124,6 +147,26 @@ void virtual_world::message_lost(any_ref to, const message_type& type,
                                  dead_letter_cause cause) noexcept {
     if (how_.events != nullptr)
         how_.events->message_lost(to, type, cause);
+}
+void virtual_world::pressure(const mailbox_pressure& what) noexcept {
+    if (how_.events != nullptr)
+        how_.events->pressure(what);
+}
+void virtual_world::pool_exhausted(std::uint32_t refused) noexcept {
+    if (how_.events != nullptr)
+        how_.events->pool_exhausted(refused);
+}
+void virtual_world::deadline_missed(any_ref who, duration late) noexcept {
+    if (how_.events != nullptr)
+        how_.events->deadline_missed(who, late);
+}
+void virtual_world::user_code_failed(user_code where, const failure& why) noexcept {
+    if (how_.events != nullptr)
+        how_.events->user_code_failed(where, why);
+}
+void virtual_world::timer_warned(const scheduler_warning& what) noexcept {
+    if (how_.events != nullptr)
+        how_.events->timer_warned(what);
 }
 void virtual_world::guardian_failed(const failure_cause& why) noexcept {
     if (how_.events != nullptr)

@@ -35,6 +35,14 @@ public:
                 virtual_memory::pages::at_once),
           timers_max_(profile.timers) {}
 
+    /// BP-1: all that a bounded profile needs; of the unbounded one addresses, for `most` timers.
+    [[nodiscard]] static timer_memory of(const scheduler_config& c, std::uint32_t most) noexcept {
+        const scheduler_capacity profile = capacity_of(c);
+        if (profile.timers == scheduler_capacity::unlimited)
+            return timer_memory(most);
+        return timer_memory(profile);
+    }
+
     /// The options of a wheel with this memory filled in. A capacity that is already set stays.
     [[nodiscard]] timer_wheel_options options(timer_wheel_options o = {}) noexcept {
         if (o.timers_max == 0)

@@ -89,6 +89,9 @@ public:
     void run_until_idle() { world_.run_until_idle(); }
     /// Time passes, and whoever is due runs. Not dilated. Not negative.
     void advance(duration d);
+    /// Time passes and nobody runs, as if the machine had stood still: who was due meanwhile is
+    /// late when the kit runs next (SC-20).
+    void stall(duration d);
     /// True when `ready` was, within the time.
     [[nodiscard]] bool run_until(const std::function<bool()>& ready, duration max) {
         return world_.run_until(now() + max, ready);
@@ -100,6 +103,10 @@ public:
         (void)run_until([&] { return (probes.has_messages() || ...); }, d);
         (probes.expect_none_yet(d, since), ...);
     }
+
+    /// Of the world: for subscribers of diagnostics, policies, on-close tasks, and the calls that
+    /// register.
+    [[nodiscard]] tactus::scheduler& scheduler() noexcept { return world_.timers(); }
 
     /// Ends all actors. Who is left is told as a failed expectation.
     void shutdown();

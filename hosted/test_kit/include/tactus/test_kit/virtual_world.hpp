@@ -8,6 +8,9 @@
 // that makes ready runs before time goes on (PK-TST-1). A world that is never idle is told as a
 // failed expectation, after `runs_max` runs, of one message each, without time passing.
 //
+// Its scheduler is a whole one: it warns, has diagnostics, policies, a gauge and on-close tasks,
+// and is configured as that of a system, only that its clock is the world's.
+//
 // Thread safety: none; one thread has it.
 #pragma once
 
@@ -26,6 +29,9 @@
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/timer_memory.hpp>
+#include <tactus/scheduler/scheduler_config.hpp>
+#include <tactus/scheduler/scheduler_services.hpp>
+#include <tactus/scheduler/timer_policy.hpp>
 #include <tactus/time/manual_clock.hpp>
 
 namespace tactus::inline v0::test {
@@ -56,6 +62,9 @@ public:
         std::uint32_t messages_max = 1U << 18U;
         std::uint32_t timers_max = 1U << 18U;
         std::size_t runs_max = 1'000'000;
+        // As those of an actor_system; std::invalid_argument: something is wrong with them.
+        scheduler_config scheduler = {};  // the clock's kind is the world's
+        tactus::timer_policy timer_policy = {};
     };
     explicit virtual_world(options o);
     ~virtual_world();
@@ -69,6 +78,8 @@ public:
     void run_until_idle() { (void)run_until(time_.now(), {}); }
     /// Runs, and lets time pass, until `ready` or `until`. What `ready` said last.
     bool run_until(instant until, const std::function<bool()>& ready);
+    /// Time passes, and nobody runs, as if the machine had stood still. Not negative.
+    void stall(duration d) { (void)time_.advance(d); }
     /// Ends everybody; false: somebody is left.
     [[nodiscard]] bool end();
     [[nodiscard]] bool ended() const noexcept { return ended_; }
@@ -86,6 +97,11 @@ private:
     void dead_letter(any_ref to, envelope& message, dead_letter_cause cause) noexcept override;
     void message_lost(any_ref to, const message_type& type,
                       dead_letter_cause cause) noexcept override;
+    void pressure(const mailbox_pressure& what) noexcept override;
+    void pool_exhausted(std::uint32_t refused) noexcept override;
+    void deadline_missed(any_ref who, duration late) noexcept override;
+    void user_code_failed(user_code where, const failure& why) noexcept override;
+    void timer_warned(const scheduler_warning& what) noexcept override;
     void guardian_failed(const failure_cause& why) noexcept override;
     void world_ended() noexcept override;
 
@@ -95,6 +111,7 @@ private:
     manual_clock time_{duration::from_ns(1)};
     runtime::timer_memory timer_blocks_;
     port_local_slot<64> local_;
+    full_scheduler_services services_;
     scheduler timers_;
     actor_world world_;
     actor_scheduler kernel_;
