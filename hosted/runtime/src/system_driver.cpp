@@ -35,6 +35,8 @@ void system_driver::start(actor_scheduler& kernel, housekeeper& tends) {
     tends_ = &tends;
     if (!keeper_)
         return;
+    // SC-33: it is asked for when it is known; until then nobody is late.
+    kernel.timers()->as_scheduler()->set_jitter(duration::from_s(3'600));
     if (const auto begun = keeper_->start(); !begun)
         throw driver_exception(begun.error(), keeper_->driver().name());
 }

@@ -67,6 +67,12 @@ private:
 
 /// A system whose time is the test's.
 struct still_system {
+    enum class driver_has : std::uint8_t { measured, not_measured };
+    explicit still_system(driver_has it = driver_has::measured) {
+        if (it == driver_has::measured)
+            (void)driver.host.load()->next_act();  // as one does that has begun to drive
+    }
+
     still_clock time;
     stalled_driver driver;
     warnings told;
@@ -172,6 +178,23 @@ TEST(system_time, SC_33_a_driver_that_stalls_is_warned_of) {
     // SC-30: nothing of that time is lost.
     EXPECT_NE(s.system.dump_scheduler().find("tick 10000"), std::string::npos)
         << s.system.dump_scheduler();
+}
+
+// SC-33: how late the driver wakes is not known until it has measured: until then nobody is blamed.
+TEST(system_time, SC_33_nothing_is_late_before_the_driver_has_measured) {
+    still_system s(still_system::driver_has::not_measured);
+    scheduler& timers = s.system.scheduler();
+    const auto fire_late = [&] {
+        ASSERT_TRUE(timers.schedule_once_fn(
+            duration::from_s(3'600), [](const execution_batch&) {}, 0, timer_priority::high));
+        s.time.advance(duration::from_s(3'600) + duration::from_ms(2));
+        timers.run_due(s.time.now());
+    };
+    fire_late();
+    EXPECT_EQ(s.told.of(scheduler_warning_kind::drift_exceeded).size(), 0u);
+    s.driver.act();  // it asks when to act, and has measured
+    fire_late();
+    EXPECT_EQ(s.told.of(scheduler_warning_kind::drift_exceeded).size(), 1u);
 }
 
 // SC-38
