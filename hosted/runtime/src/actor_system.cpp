@@ -58,8 +58,11 @@ scheduler_config configured(const actor_system::options& o, const clock& time) {
     auto fine = validate(c);
     if (fine && c.use == scheduler_use::production && o.tools.driver != nullptr &&
         o.tools.driver->kind() == clock_kind::deterministic)
-        fine = std::unexpected(scheduler_config_error{
-            .code = scheduler_config_errc::manual_ticks_in_production, .field = "driver"});
+        fine = std::unexpected(
+            scheduler_config_error{.code = scheduler_config_errc::manual_ticks_in_production,
+                                   .field = "driver",
+                                   .value = static_cast<std::int64_t>(clock_kind::deterministic),
+                                   .limit = static_cast<std::int64_t>(clock_kind::realtime_host)});
     if (fine)
         return c;
     char text[200];

@@ -15,7 +15,7 @@ using errc = scheduler_config_errc;
 struct error_text {
     const char* name;
     const char* before_value;  // after the field and a colon
-    const char* before_limit;  // nullptr: neither number is shown
+    const char* before_limit;  // nullptr: both have names, and no number is shown
     const char* after;
 };
 
@@ -29,8 +29,10 @@ constexpr auto error_texts = std::to_array<error_text>({
     {"invalid_divisor", "", " is below the minimum of ", ""},
     {"invalid_shutdown_timeout", "", " ns is below the minimum of ", " ns"},
     {"invalid_diagnostics_capacity", "", " is below the minimum of ", ""},
-    {"unsupported_profile", "unbounded needs a hosted system", nullptr, ""},
-    {"manual_ticks_in_production", "a deterministic clock is for tests", nullptr, ""},
+    {"unsupported_profile", "unbounded needs a hosted system, the most here is large", nullptr, ""},
+    {"manual_ticks_in_production",
+     "ticks made by hand (deterministic) are for tests, production has those of realtime_host",
+     nullptr, ""},
 });
 static_assert(error_texts.size() == scheduler_config_errc_count);
 
@@ -87,7 +89,8 @@ std::expected<void, scheduler_config_error> check_capacity(
     if (config.profile == scheduler_profile::unbounded &&
         (port::has_interrupts || config.clock == clock_kind::realtime_hardware))
         return wrong(errc::unsupported_profile, "profile",
-                     static_cast<std::int64_t>(config.profile), 0);
+                     static_cast<std::int64_t>(config.profile),
+                     static_cast<std::int64_t>(scheduler_profile::large));
     if (config.profile != scheduler_profile::custom)
         return {};
     const scheduler_capacity& c = config.custom;
@@ -146,7 +149,8 @@ std::expected<void, scheduler_config_error> validate(const scheduler_config& con
     if (config.use == scheduler_use::production &&
         runner_mode_of(config.clock) == runner_mode::manual)
         return wrong(errc::manual_ticks_in_production, "clock",
-                     static_cast<std::int64_t>(config.clock), 0);
+                     static_cast<std::int64_t>(config.clock),
+                     static_cast<std::int64_t>(clock_kind::realtime_host));
     return check_capacity(config);
 }
 

@@ -396,11 +396,13 @@ TEST(system_driver, TS_7_a_system_without_a_driver_ends) {
 TEST(system_driver, SC_34_production_refuses_manual_ticks) {
     const manual_clock by_hand;
     EXPECT_EQ(refusal({.tools = {.time = &by_hand}}),
-              "scheduler.clock: a deterministic clock is for tests");
+              "scheduler.clock: ticks made by hand (deterministic) are for tests, production has "
+              "those of realtime_host");
     own_driver manual;
     manual.of = clock_kind::deterministic;
     EXPECT_EQ(refusal({.tools = {.driver = &manual}}),
-              "scheduler.driver: a deterministic clock is for tests");
+              "scheduler.driver: ticks made by hand (deterministic) are for tests, production has "
+              "those of realtime_host");
     EXPECT_EQ(manual.starts.load(), 0);
 }
 

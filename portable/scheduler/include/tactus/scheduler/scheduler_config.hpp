@@ -110,8 +110,8 @@ enum class scheduler_config_errc : std::uint8_t {
     invalid_divisor,               // 0 | 1
     invalid_shutdown_timeout,      // ns | 1
     invalid_diagnostics_capacity,  // 0 | 1
-    unsupported_profile,           // the profile's number | 0: what has no heap cannot grow
-    manual_ticks_in_production,    // the clock kind's number | 0
+    unsupported_profile,         // the profile's number | that of large: without a heap none grows
+    manual_ticks_in_production,  // the number of the clock's or driver's kind | of realtime_host
 };
 inline constexpr std::size_t scheduler_config_errc_count = 10;
 [[nodiscard]] const char* name_of(scheduler_config_errc code) noexcept;
