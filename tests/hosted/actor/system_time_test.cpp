@@ -180,6 +180,31 @@ TEST(system_time, SC_33_a_driver_that_stalls_is_warned_of) {
         << s.system.dump_scheduler();
 }
 
+// SC-31, BP-3, BP-4: after a stall of 10 s high priority alone is accepted, and a tick later all.
+TEST(system_time, BP_4_a_stall_of_ten_seconds_is_a_moment_of_backpressure) {
+    still_system s;
+    scheduler& timers = s.system.scheduler();
+    ASSERT_TRUE(s.runs_after(duration::from_ms(5), duration::from_s(10)));
+    EXPECT_EQ(timers.pressure_now().state, backpressure_state::backpressure);
+    EXPECT_EQ(timers.pressure_now().cause, backpressure_cause::driver);
+    const auto nothing = [](const execution_batch&) {};
+    const auto refused = timers.schedule_once_fn(duration::from_ms(1), nothing);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, scheduler_errc::backpressured);
+    EXPECT_TRUE(timers.schedule_once_fn(duration::from_s(1), nothing, 0, timer_priority::high));
+    auto told = s.told.of(scheduler_warning_kind::backpressure_state);
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0].value, 1);  // engaged
+    EXPECT_EQ(told[0].cause, backpressure_cause::driver);
+    s.time.advance(duration::from_ms(1));
+    ASSERT_TRUE(s.runs_after(duration::from_ms(1), duration::from_ms(1)));
+    EXPECT_EQ(timers.pressure_now().state, backpressure_state::normal);
+    told = s.told.of(scheduler_warning_kind::backpressure_state);
+    ASSERT_EQ(told.size(), 2u);
+    EXPECT_EQ(told[1].value, 0);
+    EXPECT_EQ(s.told.of(scheduler_warning_kind::driver_catch_up_exceeded).size(), 0u);
+}
+
 // SC-33: how late the driver wakes is not known until it has measured: until then nobody is blamed.
 TEST(system_time, SC_33_nothing_is_late_before_the_driver_has_measured) {
     still_system s(still_system::driver_has::not_measured);
