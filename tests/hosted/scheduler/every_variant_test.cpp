@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "scheduler_rig.hpp"
+#include "test_memory.hpp"
 
 namespace tactus_test {
 namespace {
@@ -170,10 +171,21 @@ TEST(every_variant, SD_5_every_warning_is_produced) {
             << name_of(static_cast<scheduler_warning_kind>(i));
 }
 
-// SD-5, SC-11, SC-12, SC-22, SH-1: why jobs end; `dropped` is in overflow_test.cpp.
+// SD-5, SC-11, SC-12, SC-22, SH-1, BP-7: why jobs end.
 TEST(every_variant, SD_5_every_end_is_produced) {
+    std::set<job_end> seen;
     served_rig rig([](scheduler_options& o) { o.config.custom = {8, 1, 4}; });
     const auto who = rig.spawn();
+    const auto ended = [&](const auto& job, job_end why) {
+        EXPECT_EQ(rig->end_of(*job), why);
+        seen.insert(why);
+    };
+    const auto add_far = [&](timer_priority p) {
+        return rig->add(job_request::once(far_away, p).send(who, {}), number{1});
+    };
+    const auto gave_way = add_far(timer_priority::low);
+    ASSERT_TRUE(gave_way && add_far(timer_priority::normal));
+    ended(gave_way, job_end::dropped);
     const auto asked = rig->schedule_once(ms(1), who, number{1});
     const auto failed = rig->schedule_at_fixed_rate_fn(
         ms(1), ms(1), [](const execution_batch&) { return failure("no"); });
@@ -185,14 +197,99 @@ TEST(every_variant, SD_5_every_end_is_produced) {
     ASSERT_TRUE(left.has_value());
     EXPECT_EQ(left->end(), std::nullopt);
     rig.jump(5);
-    EXPECT_EQ(rig->end_of(*behind), job_end::backlog_exceeded);
-    EXPECT_EQ(rig->end_of(*asked), job_end::as_asked);
-    EXPECT_EQ(rig->end_of(*failed), job_end::failed);
+    ended(behind, job_end::backlog_exceeded);
+    ended(asked, job_end::as_asked);
+    ended(failed, job_end::failed);
     EXPECT_EQ(rig->state_of(*failed), job_state::completed);
-    EXPECT_EQ(rig->end_of(*nobody), job_end::receiver_terminated);
+    ended(nobody, job_end::receiver_terminated);
     EXPECT_EQ(rig->state_of(*nobody), job_state::completed);
     (void)rig->shutdown();
-    EXPECT_EQ(rig->end_of(*left), job_end::closed);
+    ended(left, job_end::closed);
+    for (std::size_t i = 0; i < job_end_count; ++i)
+        EXPECT_TRUE(seen.contains(static_cast<job_end>(i))) << name_of(static_cast<job_end>(i));
+}
+
+/// Tells of itself when the test says so.
+class telling_driver final : public tick_driver {
+public:
+    [[nodiscard]] const char* name() const noexcept override { return "telling"; }
+    [[nodiscard]] clock_kind kind() const noexcept override { return clock_kind::deterministic; }
+    [[nodiscard]] std::expected<void, tick_driver_error> start(tick_host&) noexcept override {
+        return {};
+    }
+    void stop() noexcept override {}
+    void listen(driver_listener* to) noexcept override { to_ = to; }
+    void tell() { EXPECT_TRUE(to_->measured({})); }
+
+private:
+    driver_listener* to_ = nullptr;
+};
+
+// SD-5, SD-6, TS-7
+TEST(every_variant, SD_5_every_kind_of_diagnostic_is_produced) {
+    alignas(16) static std::byte bytes[128 * 1024];
+    test_memory memory{bytes};
+    manual_clock time;
+    telling_driver driver;
+    full_scheduler_services services(
+        {.memory = &memory, .tasks_max = 4, .driver = &driver, .time = &time});
+    scheduler_rig rig([&](scheduler_options& o) {
+        o.config.custom = {8, 1, 4};
+        o.services = &services;
+    });
+    const auto who = rig.spawn();
+    auto all = rig->subscribe(diagnostic_kinds::all(), 256);
+    ASSERT_TRUE(all.has_value());
+    driver.tell();
+    const auto add = [&](duration d, timer_priority p) {
+        return rig->add(job_request::once(d, p).send(who, {}), number{1});
+    };
+    ASSERT_TRUE(add(far_away, timer_priority::low));
+    ASSERT_TRUE(add(far_away, timer_priority::normal));  // the other is dropped
+    const auto gone = add(ms(1), timer_priority::high);
+    ASSERT_TRUE(gone && rig->cancel(*gone));
+    for (int i = 0; i < 2; ++i) {  // late, twice in a row: drift, driver_status, state
+        (void)add(ms(1), timer_priority::high);
+        rig.jump(80);
+    }
+    ASSERT_TRUE(rig->register_on_close([] {}, close_priority::user));
+    (void)rig->shutdown();
+    std::set<diagnostic_kind> seen;
+    while (const auto d = all->poll()) {
+        char text[200];
+        EXPECT_FALSE(describe(*d, text).empty());
+        seen.insert(d->kind);
+    }
+    for (std::size_t i = 0; i < diagnostic_kind_count; ++i)
+        EXPECT_TRUE(seen.contains(static_cast<diagnostic_kind>(i)))
+            << name_of(static_cast<diagnostic_kind>(i));
+}
+
+// SD-5, SC-37: by validate, which is what a system asks before it is built.
+TEST(every_variant, SD_5_every_fault_of_a_configuration_is_produced) {
+    const scheduler_config wrong[] = {
+        {.resolution = {}},
+        {.catch_up = duration::zero()},
+        {.catch_up = ms(33)},
+        {.chunk_ticks = 0},
+        {.profile = scheduler_profile::custom, .custom = {0, 0, 1}},
+        {.adaptive_quota_divisor = 0},
+        {.shutdown_timeout = {}},
+        {.diagnostics_capacity = 0},
+        {.clock = clock_kind::realtime_hardware, .profile = scheduler_profile::unbounded},
+        {.clock = clock_kind::deterministic},
+    };
+    std::set<scheduler_config_errc> seen;
+    for (const scheduler_config& c : wrong) {
+        const auto fine = validate(c);
+        ASSERT_FALSE(fine.has_value());
+        char text[200];
+        EXPECT_TRUE(describe(fine.error(), text).starts_with(fine.error().field));
+        seen.insert(fine.error().code);
+    }
+    for (std::size_t i = 0; i < scheduler_config_errc_count; ++i)
+        EXPECT_TRUE(seen.contains(static_cast<scheduler_config_errc>(i)))
+            << name_of(static_cast<scheduler_config_errc>(i));
 }
 
 class bytes_kept final : public byte_sink {
