@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: the scheduler of a kit is that of a system: what it warns of is told (EV-1, SC-21), its
-// services are there (SD-2, SC-5, BP-5, SH-2), and it is configured as one (SC-37, SC-26).
+// services are there (SD-2, SC-5, BP-5, SH-2), it is configured as one (SC-37, SC-26), and a world
+// with actors has the same log in every run (SD-1).
 #include <tactus/test_kit/kit.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tactus/actor/system_events.hpp>
+#include <tactus/base/det_rng.hpp>
+#include <tactus/scheduler/log_replay.hpp>
 #include <tactus/scheduler/scheduler_defaults.hpp>
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
@@ -119,4 +125,116 @@ TEST(kit_scheduler, SC_37_it_is_configured_as_that_of_a_system) {
     tactus::timer_policy wrong;
     wrong.fixed_rate.backlog_limit = 0;
     EXPECT_TRUE(refusal({.timer_policy = wrong}).starts_with("timer_policy: "));
+}
+
+namespace {
+
+struct poke {
+    int left;  // how many more this one leads to, at most
+};
+/// Does what a die says, which is part of the program.
+class player : public actor<poke> {
+public:
+    player(det_rng* die, std::vector<actor_ref<poke>>* all) : die_(die), all_(all) {}
+    void on(const poke& p) {
+        if (p.left == 0)
+            return;
+        const poke next{p.left - 1};
+        const duration d = duration::from_ms(1 + static_cast<std::int64_t>(die_->below(20)));
+        const actor_ref<poke> other = (*all_)[die_->below(all_->size())];
+        switch (die_->below(9)) {
+        case 0:
+            (void)context().schedule_once(d, other, next);
+            (void)context().schedule_once(d, other, next);
+            break;
+        case 1:
+            (void)context().start_single_timer("one", next, d);
+            break;
+        case 2:
+            (void)context().start_timer_at_fixed_rate("rate", poke{1}, d, d);
+            break;
+        case 3:
+            (void)context().start_timer_with_fixed_delay("delay", poke{1}, d, d);
+            break;
+        case 4:
+            (void)context().cancel_timer("rate");
+            (void)context().cancel_timer("delay");
+            break;
+        case 5:
+            context().set_receive_timeout(d);
+            break;
+        case 6:
+            if (auto made = context().schedule_at_fixed_rate(d, d, other, poke{0})) {
+                rate_.cancel();
+                rate_ = *made;
+            }
+            break;
+        case 7:
+            (void)context().schedule_once_fn(
+                d, [other, next](const execution_batch&) { other.tell(next); });
+            break;
+        default:
+            throw std::runtime_error("as the die says");
+        }
+    }
+    void on(const receive_timeout&) {
+        (void)context().start_single_timer("idle", poke{1}, duration::from_ms(1));
+    }
+
+private:
+    det_rng* die_;
+    std::vector<actor_ref<poke>>* all_;
+    cancellable rate_;
+};
+
+class bytes_kept final : public byte_sink {
+public:
+    void write(std::span<const std::byte> piece) noexcept override {
+        all.insert(all.end(), piece.begin(), piece.end());
+    }
+    std::vector<std::byte> all;
+};
+
+/// The log of a world of actors, from its beginning to its end.
+std::vector<std::byte> log_of_a_world(std::uint64_t seed) {
+    det_rng die(seed);
+    std::vector<actor_ref<poke>> all;
+    test::kit kit;
+    EXPECT_TRUE(kit.scheduler().enable_deterministic_log(1U << 18U));
+    EXPECT_TRUE(kit.scheduler().register_on_close([] {}, close_priority::user));
+    for (int i = 0; i < 8; ++i)
+        all.push_back(kit.spawn<player>("player" + std::to_string(i), &die, &all));
+    for (int round = 0; round < 100; ++round) {
+        for (int i = 0; i < 3; ++i)
+            all[die.below(all.size())].tell(poke{4});
+        const duration d = duration::from_ms(static_cast<std::int64_t>(die.below(10)));
+        if (die.below(10) == 0)
+            kit.stall(d);
+        kit.advance(d);
+    }
+    kit.shutdown();
+    bytes_kept out;
+    kit.scheduler().read_log([&](const recorded_log& log) {
+        EXPECT_EQ(log.lost(), 0u);
+        for (const auto kind :
+             {diagnostic_kind::schedule, diagnostic_kind::fire, diagnostic_kind::cancel})
+            EXPECT_GT(std::ranges::count(log.records(), kind, &diagnostic::kind), 50)
+                << name_of(kind);
+        EXPECT_EQ(log.records().back().kind, diagnostic_kind::on_close);
+        log.write(out);
+    });
+    return std::move(out.all);
+}
+
+}  // namespace
+
+// SD-1: a whole world of actors, byte by byte, its end included.
+TEST(kit_scheduler, SD_1_two_runs_of_a_world_give_the_same_log) {
+    std::vector<std::byte> last;
+    for (const std::uint64_t seed : {1, 2, 3}) {
+        const std::vector<std::byte> log = log_of_a_world(seed);
+        EXPECT_EQ(log, log_of_a_world(seed)) << "seed " << seed;
+        EXPECT_NE(log, last);
+        last = log;
+    }
 }
