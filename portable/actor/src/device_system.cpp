@@ -266,9 +266,12 @@ bool device_system::run_once() noexcept {
     parts_->look_around();
     return parts_->loop && parts_->loop->run_once();
 }
+// Who always has something to run looks around all the same.
 std::size_t device_system::run_until_idle(std::size_t max) noexcept {
-    parts_->look_around();
-    return parts_->loop ? parts_->loop->run_until_idle(max) : 0;
+    std::size_t count = 0;
+    while (count < max && run_once())
+        ++count;
+    return count;
 }
 
 // A tick that came since the last look ends the sleep at once: it cannot come in between.
@@ -288,7 +291,8 @@ void device_system::parts::pull_ticks() noexcept {
         return;
     const auto taken = [this] {
         const port::lock_guard held(mutex);
-        return pulls->try_pull();
+        // Two pulls are in a row when each has taken something, however often it was looked.
+        return pulls->pending() != 0 ? pulls->try_pull() : std::nullopt;
     }();
     if (taken && timers != nullptr)
         timers->service.ticks_taken(taken->ticks);

@@ -267,6 +267,7 @@ TEST(device_system, has_the_toolbox_it_was_given) {
         EXPECT_TRUE(system->ticks().state == tick_state::backpressured);
         system->run();  // takes them
         EXPECT_EQ(system->ticks().ticks, 33u);
+        ticks.notify_tick();
         system->run();
         EXPECT_TRUE(system->ticks().state == tick_state::ok);
     }

@@ -147,9 +147,9 @@ public:
     // ---- running: the owner's thread; with an executor there is nothing to run
 
     /// One run of one mailbox. False when nothing is ready, or when it is called from within one.
+    /// Before that it takes the ticks that were counted, and sees to a driver that has stopped.
     bool run_once() noexcept;
-    /// Until nothing is ready, or `max` runs; how many. Before that it takes the ticks that were
-    /// counted, and sees to a driver that has stopped; so does run_once.
+    /// Until nothing is ready, or `max` runs; how many. Each as run_once.
     std::size_t run_until_idle(std::size_t max = std::numeric_limits<std::size_t>::max()) noexcept;
     /// Runs what is ready, and sleeps in between, until everything has ended. With a tick source it
     /// looks after every tick; without one it sleeps until a deadline, or until another thread
@@ -168,7 +168,8 @@ public:
 
     // ---- parts
 
-    /// How far behind the ticks it is; ok where nobody counts ticks.
+    /// How far behind the ticks it is, by those that were taken last and those that wait; ok where
+    /// nobody counts ticks.
     [[nodiscard]] tick_status ticks() const noexcept;
     /// TS-9: who makes time pass here; without a name where no driver was given.
     [[nodiscard]] driver_view driver() const noexcept;
