@@ -286,27 +286,33 @@ void device_system::parts::sleep_for_tick() noexcept {
         (void)port::wait_on(bell, 0, 1'000'000);  // a tick of a thread wakes nobody
 }
 
+void device_system::parts::sleep_for_work() noexcept {
+    worker& w = kernel.worker_at(0);
+    const worker::binding bound(w);
+    (void)kernel.order().await_work(w.lanes(), ended);
+}
+
 void device_system::parts::pull_ticks() noexcept {
-    if (!pulls)
-        return;
     const auto taken = [this] {
         const port::lock_guard held(mutex);
         // Two pulls are in a row when each has taken something, however often it was looked.
         return pulls->pending() != 0 ? pulls->try_pull() : std::nullopt;
     }();
-    if (taken && timers != nullptr)
+    if (taken && timers != nullptr) {
         timers->service.ticks_taken(taken->ticks);
+        timers->service.mark_due();
+    }
+}
+// LN-4: there is no other thread to look at the time while this one is busy. A clock that is set by
+// hand is looked at before every run anyway.
+void device_system::parts::look_at_clock() noexcept {
+    if (!acts() && next_act() <= tools.time->now())
+        timers->service.mark_due();
 }
 
 void device_system::run() noexcept {
     parts& p = *parts_;
     const bool by_hand = p.tools.time->kind() == clock_kind::deterministic;
-    if (!p.pulls && !p.driver && !by_hand && p.loop) {
-        worker& w = p.kernel.worker_at(0);
-        const worker::binding bound(w);
-        p.kernel.run_until(w, p.ended);
-        return;
-    }
     while (!has_ended()) {
         if (p.lent) {
             p.look_around();
@@ -318,8 +324,10 @@ void device_system::run() noexcept {
             return;
         if (p.pulls)
             p.sleep_for_tick();
-        else
+        else if (p.driver || p.lent)
             (void)port::wait_on(p.bell, 0, 1'000'000);
+        else
+            p.sleep_for_work();
     }
 }
 

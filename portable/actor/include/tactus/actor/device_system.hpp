@@ -280,10 +280,15 @@ struct device_system::parts final : world_events, tick_host, driver_source, sche
     [[nodiscard]] timing* make_timing(const device_config& c) noexcept;
     [[nodiscard]] actor_scheduler::options filled(const device_config& c) noexcept;
     void pull_ticks() noexcept;
+    void look_at_clock() noexcept;
     void sleep_for_tick() noexcept;
+    void sleep_for_work() noexcept;
     /// What is done between two runs: the time that has passed, and who makes it pass.
     void look_around() noexcept {
-        pull_ticks();
+        if (pulls)
+            pull_ticks();
+        else
+            look_at_clock();
         tend_driver();
     }
     void close_timers() noexcept;
