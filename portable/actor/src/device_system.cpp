@@ -123,7 +123,8 @@ device_system::parts::parts(std::string_view name, const toolbox& t, const devic
     else
         loop.emplace(kernel);
     if (t.ticks != nullptr)
-        pulls.emplace(t.ticks->acquire());
+        pulls.emplace(timers != nullptr ? t.ticks->acquire(timers->service.catch_up_window())
+                                        : t.ticks->acquire());
     if (t.driver != nullptr)
         driver.emplace(driver_keeper::options{
             .driver = t.driver, .host = this, .policy = c.driver_stops, .listener = this});

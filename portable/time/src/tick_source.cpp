@@ -40,6 +40,12 @@ tick_source::lease tick_source::acquire() noexcept {
     return lease(*this);
 }
 
+tick_source::lease tick_source::acquire(std::uint32_t catch_up_window) noexcept {
+    TACTUS_CHECK(4, catch_up_window >= 1);
+    judge_ = backlog_judge(catch_up_window);
+    return acquire();
+}
+
 std::uint64_t tick_source::pending() const noexcept {
     if (phase_ == phase::over)
         return 0;

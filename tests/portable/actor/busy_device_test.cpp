@@ -10,25 +10,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hardware_clock.hpp"
 #include "portable_test.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
+using tactus_test::hardware_clock;
 
 namespace {
 
 constexpr device_config config{
     .actors_max = 3, .messages_max = 8, .timers_max = 2, .overflow_max = 1};
 alignas(16) std::byte room[device_system::required_bytes(config)];
-
-class counter_clock final : public clock {
-public:
-    instant now() const noexcept override { return now_; }
-    clock_kind kind() const noexcept override { return clock_kind::realtime_hardware; }
-    void pass(duration d) noexcept { now_ = now_ + d; }
-
-private:
-    instant now_ = instant::epoch();
-};
 
 /// Counts nothing, and breaks when told to.
 class fragile_driver final : public tick_driver {
@@ -49,7 +41,7 @@ private:
 
 /// What goes on.
 struct course {
-    counter_clock time;
+    hardware_clock time;
     tick_source* ticks = nullptr;
     std::uint32_t answers = 0;      // each takes a millisecond
     std::uint32_t answers_max = 1;  // then both rest

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: a device system starts the tick driver of its toolbox, says who it is, starts it again when
-// it stops, and ends with it (SC-34, SC-35, TS-7, TS-8, TS-9).
+// it stops, and ends with it (SC-34, SC-35, TS-7, TS-8, TS-9); it judges ticks by its own window
+// (SC-31).
 // Method: a clock that is set by hand, and the driver that does so.
 #include <tactus/actor/device_system.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include <tactus/time/manual_driver.hpp>
 
+#include "hardware_clock.hpp"
 #include "portable_test.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
@@ -102,4 +106,30 @@ TEST(device_driver, TS_7_one_that_stops_is_told_of_and_started_again) {
     }
     EXPECT_EQ(system->driver().restarts, 3u);
     EXPECT_TRUE(system->has_ended());
+}
+
+// SC-31, TS-4: what counts ticks and who looks at deadlines have one window: 3 ticks on hardware,
+// unless told otherwise. Without timers it is the source's own.
+TEST(device_driver, SC_31_ticks_are_judged_by_the_window_of_the_scheduler) {
+    struct row {
+        std::uint32_t timers_max;
+        std::optional<duration> catch_up;
+        std::uint32_t window;
+    };
+    const row rows[] = {{2, {}, 3}, {2, duration::from_ms(8), 8}, {0, {}, 5}};
+    for (const row& r : rows) {
+        const tactus_test::hardware_clock time;
+        tick_source ticks({.catch_up_window = 5});
+        device_config c = config;
+        c.timers_max = r.timers_max;
+        c.overflow_max = r.timers_max / 2;
+        c.catch_up = r.catch_up;
+        auto system =
+            device_system::create("test", {.time = &time, .ticks = &ticks, .memory = room}, c);
+        EXPECT_TRUE(system.has_value());
+        ticks.notify_tick(r.window);
+        EXPECT_TRUE(system->ticks() == tick_status{});
+        ticks.notify_tick();
+        EXPECT_TRUE(system->ticks() == (tick_status{tick_state::backpressured, r.window + 1}));
+    }
 }

@@ -171,6 +171,8 @@ public:
 
     [[nodiscard]] scheduler_capabilities capabilities() const noexcept;
     [[nodiscard]] duration resolution() const noexcept { return scale_.resolution(); }
+    /// SC-31: in ticks.
+    [[nodiscard]] std::uint32_t catch_up_window() const noexcept { return pressure_.window(); }
     /// SC-3.
     [[nodiscard]] duration maximum_delay() const noexcept { return maximum_delay_; }
     [[nodiscard]] std::uint32_t active_count() noexcept;

@@ -64,6 +64,9 @@ public:
     class lease;
     /// The pulling side. Requires: no other lease of this source is alive (check tick_source:2).
     [[nodiscard]] lease acquire() noexcept;
+    /// The same for who has a window of its own, at least 1 (check tick_source:4), by which ticks
+    /// are judged from now on.
+    [[nodiscard]] lease acquire(std::uint32_t catch_up_window) noexcept;
 
 private:
     enum class phase : std::uint8_t { running, suspended, over };
