@@ -84,9 +84,9 @@ void scheduler::set_jitter(duration jitter) noexcept {
 
 void scheduler::ticks_taken(std::uint64_t ticks) noexcept {
     enter();
-    // The tick that has just passed is nobody's fault. Those of before were late for what was due
-    // then, if anything was (SC-38).
-    ticks_taken_ = ticks > 1 ? ticks - 1 : 0;
+    // SC-32: as many are the backlog, if anything was due then (SC-38). One alone was taken as it
+    // came.
+    ticks_taken_ = ticks > 1 ? ticks : 0;
     ticks_taken_peak_ = ticks > ticks_taken_peak_ ? ticks : ticks_taken_peak_;
     let_go();
 }
