@@ -4,7 +4,6 @@
 #include <tactus/runtime/actor_system.hpp>
 
 #include "closing_thread.hpp"
-#include "load_probes.hpp"
 #include "signal_watch.hpp"
 #include "signals_blocked.hpp"
 #include "system_driver.hpp"
@@ -122,7 +121,6 @@ struct actor_system::parts final : world_events {
               .listener = &world,
               .services = &services,
           })),
-          probes(o.actors_max),
           names({.memory = &heap, .rules = o.rules}),
           world({.memory = &heap,
                  .events = this,
@@ -153,7 +151,7 @@ struct actor_system::parts final : world_events {
             }
         }
         world.begin(kernel);
-        probes.begin(kernel, *timers.gauge());
+        services.watch_load(kernel, {.actors_max = o.actors_max});
         driver.look_after();
         if (o.shutdown_on_signals)
             signals = std::make_unique<runtime::signal_watch>([this](int n) { signalled(n); });
@@ -268,7 +266,7 @@ struct actor_system::parts final : world_events {
             how.events->timer_warned(what);
     }
     void pressure(const mailbox_pressure& what) noexcept override {
-        probes.mailbox_filled(what);
+        services.mailbox_filled(what);
         listener.pressure(world, what);
         if (how.events != nullptr)
             how.events->pressure(what);
@@ -425,7 +423,6 @@ struct actor_system::parts final : world_events {
     full_scheduler_services services;
     runtime::timer_memory timer_blocks;
     tactus::scheduler timers;
-    runtime::load_probes probes;
     resolver names;
     actor_world world;
     bool names_filled;  // before dispatchers ask

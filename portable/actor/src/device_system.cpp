@@ -102,6 +102,7 @@ device_system::parts::parts(std::string_view name, const toolbox& t, const devic
                             std::span<std::byte> rest) noexcept
     : tools(t),
       also(c.events),
+      services(c.timers_max != 0 ? c.timer_services : nullptr),
       memory(rest),
       log({.sink = t.log, .time = t.time, .level = c.log_level}),
       timers(make_timing(c)),
@@ -129,6 +130,8 @@ device_system::parts::parts(std::string_view name, const toolbox& t, const devic
         driver.emplace(driver_keeper::options{
             .driver = t.driver, .host = this, .policy = c.driver_stops, .listener = this});
     world.begin(kernel);
+    if (services != nullptr)
+        services->watch_load(kernel, {.messages_max = c.messages_max});
 }
 
 device_system::~device_system() {
@@ -174,6 +177,12 @@ void device_system::parts::message_lost(any_ref to, const message_type& type,
                                         dead_letter_cause cause) noexcept {
     if (also != nullptr)
         also->message_lost(to, type, cause);
+}
+void device_system::parts::pressure(const mailbox_pressure& what) noexcept {
+    if (services != nullptr)
+        services->mailbox_filled(what);
+    if (also != nullptr)
+        also->pressure(what);
 }
 void device_system::parts::guardian_failed(const failure_cause& why) noexcept {
     const std::string_view text = why.text();

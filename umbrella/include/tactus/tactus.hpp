@@ -165,6 +165,7 @@
 #include <tactus/scheduler/job_store.hpp>
 #include <tactus/scheduler/job_word.hpp>
 #include <tactus/scheduler/last_batch_holder.hpp>
+#include <tactus/scheduler/load_probes.hpp>
 #include <tactus/scheduler/log_replay.hpp>
 #include <tactus/scheduler/lone_run.hpp>
 #include <tactus/scheduler/on_close_tasks.hpp>

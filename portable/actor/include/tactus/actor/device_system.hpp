@@ -273,6 +273,7 @@ struct device_system::parts final : world_events, tick_host, driver_source, sche
     void message_lost(any_ref to, const message_type& type,
                       dead_letter_cause cause) noexcept override;
     void timer_warned(const scheduler_warning& what) noexcept override;
+    void pressure(const mailbox_pressure& what) noexcept override;
     void guardian_failed(const failure_cause& why) noexcept override;
     void world_ended() noexcept override;
 
@@ -311,6 +312,7 @@ struct device_system::parts final : world_events, tick_host, driver_source, sche
 
     toolbox tools;
     world_events* also;
+    scheduler_services* services;  // null: none
     tactus::arena memory;
     logger log;
     timing* timers;  // null: none

@@ -81,6 +81,15 @@ public:
         return fresh_.load(constructed.acquire());
     }
 
+    /// Nodes that it could give, those of caches not among them. It goes through its magazines.
+    [[nodiscard]] std::uint32_t free_count() noexcept {
+        const port::lock_guard held(mutex_);
+        std::uint32_t count = capacity_ - fresh_.load(std::memory_order_relaxed) + loose_.count;
+        for (Node* first = full_; first != nullptr; first = Links::get_magazine(*first))
+            count += magazine_size_;
+        return count;
+    }
+
     /// A magazine of at least one node, or an empty one when nothing is left.
     [[nodiscard]] magazine<Node> take() noexcept {
         const port::lock_guard held(mutex_);

@@ -22,6 +22,7 @@
 #include <tactus/scheduler/deterministic_log.hpp>
 #include <tactus/scheduler/diagnostics.hpp>
 #include <tactus/scheduler/drift_watch.hpp>
+#include <tactus/scheduler/load_probes.hpp>
 #include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/timer_policy.hpp>
@@ -67,6 +68,14 @@ public:
     virtual void feed(scheduler& of, metrics_sink& to) noexcept = 0;
     /// TS-7: somebody wants to know of the driver once a second.
     virtual void watch_driver() noexcept {}
+    /// BP-5: what the system of this kernel has too much of counts, too. By the system, once it has
+    /// begun; the kernel lives for as long as timers run.
+    virtual void watch_load(actor_scheduler& kernel, const load_probes::limits& most) noexcept {
+        (void)kernel;
+        (void)most;
+    }
+    /// By the system: a bounded mailbox of it is filling up.
+    virtual void mailbox_filled(const mailbox_pressure& what) noexcept { (void)what; }
 
     // For the faces of the scheduler.
     [[nodiscard]] virtual diagnostics& events() noexcept = 0;
@@ -94,7 +103,7 @@ public:
     struct options {
         memory_source* memory = nullptr;  // outlives the services
         std::uint32_t tasks_max = scheduler_capacity::unlimited;
-        std::uint32_t probes_max = 8;
+        std::uint32_t probes_max = 8;  // three are the system's
         std::uint32_t policies_max = 16;
         // Who is asked how it does; outlives the services. Null: nobody is.
         tick_driver* driver = nullptr;
@@ -142,6 +151,13 @@ public:
     }
     void feed(scheduler& of, metrics_sink& to) noexcept override;
     void watch_driver() noexcept override;
+    void watch_load(actor_scheduler& kernel, const load_probes::limits& most) noexcept override {
+        probes_.begin(kernel, most, gauge_);
+        begin(gauging);
+    }
+    void mailbox_filled(const mailbox_pressure& what) noexcept override {
+        probes_.mailbox_filled(what);
+    }
     [[nodiscard]] diagnostics& events() noexcept override { return events_; }
     [[nodiscard]] deterministic_log& log() noexcept override { return log_; }
     [[nodiscard]] backpressure_gauge& gauge() noexcept override { return gauge_; }
@@ -153,6 +169,7 @@ private:
 
     diagnostics events_;
     deterministic_log log_;
+    load_probes probes_;
     backpressure_gauge gauge_;
     timer_policies policies_;
     on_close_tasks tasks_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Load probes: what a hosted system tells the scheduler's gauge, so that it takes fewer timers when
-// there is too much to do already (BP-5).
+// Load probes: what a system tells the scheduler's gauge, so that it takes fewer timers when there
+// is too much to do already (BP-5).
 //
 //   mailbox      the fullest of the bounded mailboxes that told of pressure (MB-5), as it is now
 //   dispatcher   mailboxes that wait for a worker, of so many for each
-//   runtime      actors alive, of as many as there may be
+//   runtime      actors alive, or messages in flight, of as many as there may be
+//
+// A device has as many actors as it was made for: there messages are what it runs out of.
 //
 // Thread safety: any thread.
 #pragma once
@@ -20,7 +22,7 @@
 #include <tactus/port/port.hpp>
 #include <tactus/scheduler/backpressure_gauge.hpp>
 
-namespace tactus::inline v0::runtime {
+namespace tactus::inline v0 {
 
 class load_probes {
 public:
@@ -29,13 +31,26 @@ public:
     /// So many mailboxes are looked at; of more the fullest.
     static constexpr std::size_t mailboxes_max = 8;
 
-    explicit load_probes(std::uint32_t actors_max) noexcept
-        : mailbox_(*this), dispatcher_(*this), runtime_(*this), actors_max_(actors_max) {}
+    /// What there may be; 0: it is not looked at.
+    struct limits {
+        std::uint32_t actors_max = 0;
+        std::uint32_t messages_max = 0;
+    };
 
-    /// From now on. Both outlive the probes.
-    void begin(actor_scheduler& kernel, backpressure_gauge& gauge) noexcept {
+    load_probes() noexcept : mailbox_(*this), dispatcher_(*this), runtime_(*this) {}
+
+    /// From now on, of this kernel; it lives for as long as anybody samples. The gauge is always
+    /// the same. Those that it has no room for are missing.
+    void begin(actor_scheduler& kernel, const limits& most, backpressure_gauge& gauge) noexcept {
+        const bool is_first = kernel_ == nullptr;
         kernel_ = &kernel;
-        // There is room for them: the system made the gauge.
+        most_ = most;
+        if (!is_first) {
+            const port::lock_guard held(mutex_);
+            for (filled& m : mailboxes_)
+                m = {};
+            return;
+        }
         (void)gauge.register_probe("mailbox", mailbox_);
         (void)gauge.register_probe("dispatcher", dispatcher_);
         (void)gauge.register_probe("runtime", runtime_);
@@ -90,10 +105,19 @@ private:
     struct runtime_probe final : probe {
         using probe::probe;
         [[nodiscard]] std::optional<std::uint32_t> load_permille() noexcept override {
-            return static_cast<std::uint32_t>(of.kernel_->live_count() * std::uint64_t{1'000} /
-                                              of.actors_max_);
+            return std::max(
+                part(of.most_.actors_max != 0 ? of.kernel_->live_count() : 0, of.most_.actors_max),
+                part(of.most_.messages_max != 0 ? of.messages_count() : 0, of.most_.messages_max));
         }
     };
+    [[nodiscard]] static std::uint32_t part(std::uint32_t count, std::uint32_t most) noexcept {
+        return most == 0 ? 0 : static_cast<std::uint32_t>(count * std::uint64_t{1'000} / most);
+    }
+    /// Envelopes that caches may keep are not counted: there are so many more.
+    [[nodiscard]] std::uint32_t messages_count() const noexcept {
+        const std::uint32_t left = kernel_->envelopes().shared().free_count();
+        return most_.messages_max - std::min(left, most_.messages_max);
+    }
 
     struct filled {
         mailbox_index who;
@@ -101,20 +125,17 @@ private:
     };
     /// In thousandths; of one that has ended nothing.
     [[nodiscard]] std::uint32_t load_of(const filled& m) const noexcept {
-        if (m.capacity == 0)
-            return 0;
-        return static_cast<std::uint32_t>(kernel_->depth_of(m.who).value_or(0) *
-                                          std::uint64_t{1'000} / m.capacity);
+        return m.capacity == 0 ? 0 : part(kernel_->depth_of(m.who).value_or(0), m.capacity);
     }
 
     mailbox_probe mailbox_;
     dispatcher_probe dispatcher_;
     runtime_probe runtime_;
-    const std::uint64_t actors_max_;
     actor_scheduler* kernel_ = nullptr;
+    limits most_;
     port::mutex mutex_;
     // Under the lock.
     filled mailboxes_[mailboxes_max];
 };
 
-}  // namespace tactus::inline v0::runtime
+}  // namespace tactus::inline v0
