@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of the section `scheduler` (SC-26, SC-31, SC-37). Whether the values go together is
-// asked when all are read: validate() of a scheduler_config.
+// The rows of the section `scheduler` (SC-26, SC-31, SC-37, BP-1, TS-7). Whether the values go
+// together is asked when all are read: validate() of a scheduler_config.
 #include "schema.hpp"
 
 #include "duration_text.hpp"
@@ -39,15 +39,24 @@ complaint read_profile(const value& v, std::optional<scheduler_profile>& to) {
                       {name_of(small), small},
                       {name_of(standard), standard},
                       {name_of(large), large},
-                      {name_of(unbounded), unbounded}},
+                      {name_of(unbounded), unbounded},
+                      {name_of(custom), custom}},
                      to.emplace());
 }
-complaint read_ticks(const value& v, std::optional<std::uint32_t>& to) {
+complaint read_count(const value& v, std::uint32_t& to, char least = '0') {
     constexpr auto most = std::numeric_limits<std::uint32_t>::max();
     if (v.is != shape::integer || v.number < 0 || v.number > most)
-        return "expected an integer from 1 to 4294967295, " + found(v);
+        return std::string("expected an integer from ") + least + " to 4294967295, " + found(v);
     to = static_cast<std::uint32_t>(v.number);
     return {};
+}
+/// At least 1, which is asked with the rest.
+complaint read_positive(const value& v, std::optional<std::uint32_t>& to) {
+    return read_count(v, to.emplace(), '1');
+}
+complaint read_reaction(const value& v, driver_policy::kind& to) {
+    using enum driver_policy::kind;
+    return read_name(v, {{"retry", retry}, {"fail_fast", fail_fast}}, to);
 }
 
 constexpr auto rows = std::to_array<field<s>>({
@@ -66,9 +75,21 @@ constexpr auto rows = std::to_array<field<s>>({
      [](const s&) { return std::string(); },
      "how late timers may be before new ones are refused; otherwise 50ms, at most 32 ticks"},
     {"chunk_ticks", "integer, 1 to 4294967295",
-     [](const value& v, s& to) { return read_ticks(v, to.chunk_ticks); },
+     [](const value& v, s& to) { return read_positive(v, to.chunk_ticks); },
      [](const s&) { return std::to_string(usual.chunk_ticks); },
      "ticks that are processed at once at most"},
+    {"adaptive_quota_divisor", "integer, 1 to 4294967295",
+     [](const value& v, s& to) { return read_positive(v, to.adaptive_quota_divisor); },
+     [](const s&) { return std::to_string(usual.adaptive_quota_divisor); },
+     "under backpressure so many times fewer timers than the profile has"},
+    {"cooldown_ticks", "integer, 0 to 4294967295",
+     [](const value& v, s& to) { return read_count(v, to.cooldown_ticks.emplace()); },
+     [](const s&) { return std::to_string(usual.cooldown_ticks); },
+     "how long timers are rejected at least"},
+    {"diagnostics_capacity", "integer, 1 to 1048576",
+     [](const value& v, s& to) { return read_positive(v, to.diagnostics_capacity); },
+     [](const s&) { return std::to_string(usual.diagnostics_capacity); },
+     "events in the queue of who subscribes"},
     {"shutdown_timeout", "duration",
      [](const value& v, s& to) { return read_time(v, to.shutdown_timeout); },
      [](const s&) { return quoted(to_text(usual.shutdown_timeout)); },
@@ -83,10 +104,44 @@ constexpr auto rows = std::to_array<field<s>>({
      "when the next wait of a fixed delay begins; pekko: sent"},
 });
 
+using capacity = scheduler_capacity;
+constexpr auto custom_rows = std::to_array<field<capacity>>({
+    {"timers", "integer, 1 to 25600",
+     [](const value& v, capacity& to) { return read_count(v, to.timers, '1'); },
+     [](const capacity&) { return std::string(); }, "of the profile custom: how many there may be"},
+    {"overflow", "integer, 0 to 6400",
+     [](const value& v, capacity& to) { return read_count(v, to.overflow); },
+     [](const capacity& of) { return std::to_string(of.overflow); },
+     "of these, how many may be more than a day away"},
+    {"tasks", "integer, 1 to 1024",
+     [](const value& v, capacity& to) { return read_count(v, to.tasks, '1'); },
+     [](const capacity&) { return std::string(); }, "on-close tasks"},
+});
+
+using reaction = driver_policy;
+constexpr auto driver_stops_rows = std::to_array<field<reaction>>({
+    {"what", "\"retry\" or \"fail_fast\"",
+     [](const value& v, reaction& to) { return read_reaction(v, to.what); },
+     [](const reaction&) { return quoted("retry"); },
+     "a driver that stops by itself is started again, or the system ends"},
+    {"attempts", "integer, 0 to 4294967295",
+     [](const value& v, reaction& to) { return read_count(v, to.attempts); },
+     [](const reaction& of) { return std::to_string(of.attempts); },
+     "how often in a row; then the system ends"},
+    {"apart", "duration", [](const value& v, reaction& to) { return read_timeout(v, to.apart); },
+     [](const reaction& of) { return quoted(to_text(of.apart)); }, "how long after each other"},
+});
+
 }  // namespace
 
 std::span<const field<scheduler_setting>> scheduler_fields() {
     return rows;
+}
+std::span<const field<scheduler_capacity>> custom_profile_fields() {
+    return custom_rows;
+}
+std::span<const field<driver_policy>> driver_stops_fields() {
+    return driver_stops_rows;
 }
 
 scheduler_config scheduler_setting::over(system_preset preset) const noexcept {
@@ -97,6 +152,10 @@ scheduler_config scheduler_setting::over(system_preset preset) const noexcept {
     if (catch_up)
         c.catch_up = catch_up;
     c.chunk_ticks = chunk_ticks.value_or(c.chunk_ticks);
+    c.custom = custom;
+    c.adaptive_quota_divisor = adaptive_quota_divisor.value_or(c.adaptive_quota_divisor);
+    c.cooldown_ticks = cooldown_ticks.value_or(c.cooldown_ticks);
+    c.diagnostics_capacity = diagnostics_capacity.value_or(c.diagnostics_capacity);
     c.shutdown_timeout = shutdown_timeout.value_or(c.shutdown_timeout);
     return c;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <initializer_list>
 #include <utility>
 
 namespace tactus::inline v0::config {
@@ -24,14 +25,13 @@ std::unexpected<document_error> wrong(std::size_t line, std::string key, std::st
 template <class Target>
 outcome read_field(const value& said, const std::string& where,
                    std::span<const field<Target>> fields, Target& to,
-                   std::string_view table_beside = {}) {
+                   std::initializer_list<std::string_view> tables_beside = {}) {
     const auto known = std::ranges::find(fields, said.key, &field<Target>::key);
     if (known == fields.end()) {
         std::vector<std::string_view> keys;
         for (const auto& f : fields)
             keys.push_back(f.key);
-        if (!table_beside.empty())
-            keys.push_back(table_beside);
+        keys.insert(keys.end(), tables_beside);
         return wrong(said.line, where, "unknown key" + suggestion(said.key, keys));
     }
     if (auto complaint = known->read(said, to))
@@ -117,17 +117,19 @@ outcome read_requirement(const value& said, const std::string& where, settings& 
 
 constexpr std::string_view dead_letters_key = "dead_letters";
 constexpr std::string_view phases_key = "phases";
+constexpr std::string_view custom_key = "custom";
+constexpr std::string_view driver_stops_key = "driver_stops";
 
 outcome read_system(const value& said, const std::string& where, settings& to) {
     if (said.key == dead_letters_key)
         return read_fields(said, where, dead_letter_fields(), to.system);
-    return read_field(said, where, system_fields(), to.system, dead_letters_key);
+    return read_field(said, where, system_fields(), to.system, {dead_letters_key});
 }
 
 outcome read_shutdown(const value& said, const std::string& where, settings& to) {
     shutdown_setting& all = to.coordinated_shutdown;
     if (said.key != phases_key)
-        return read_field(said, where, shutdown_fields(), all, phases_key);
+        return read_field(said, where, shutdown_fields(), all, {phases_key});
     if (said.is != shape::table)
         return no_table(said, where);
     for (const value& p : said.parts) {
@@ -140,7 +142,14 @@ outcome read_shutdown(const value& said, const std::string& where, settings& to)
 }
 
 outcome read_scheduler(const value& said, const std::string& where, settings& to) {
-    return read_field(said, where, scheduler_fields(), to.scheduler);
+    if (said.key == custom_key) {
+        to.scheduler.custom_line = said.line;
+        return read_fields(said, where, custom_profile_fields(), to.scheduler.custom);
+    }
+    if (said.key == driver_stops_key)
+        return read_fields(said, where, driver_stops_fields(), to.scheduler.driver_stops);
+    return read_field(said, where, scheduler_fields(), to.scheduler,
+                      {custom_key, driver_stops_key});
 }
 
 struct section {
@@ -302,6 +311,8 @@ std::vector<setting_info> known_settings() {
     add("coordinated_shutdown", shutdown_fields());
     add("coordinated_shutdown.phases.\"<name>\"", phase_fields());
     add("scheduler", scheduler_fields());
+    add("scheduler.custom", custom_profile_fields());
+    add("scheduler.driver_stops", driver_stops_fields());
     return all;
 }
 

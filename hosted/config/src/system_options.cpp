@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace tactus::inline v0::config {
@@ -37,6 +38,27 @@ std::pair<std::size_t, std::string> place_of(const shutdown_setting& s, const sh
             return {p.line, under("coordinated_shutdown.phases", p.name)};
     }
     return {s.line, "coordinated_shutdown"};
+}
+
+std::optional<config_error> fault_of_timers(const settings& from, const scheduler_config& c) {
+    const scheduler_setting& s = from.scheduler;
+    const bool is_custom = c.profile == scheduler_profile::custom;
+    if (s.custom_line != 0 && !is_custom)
+        return config_error{from.file, s.custom_line, "scheduler.custom",
+                            "is for the profile 'custom', and here it is '" +
+                                std::string(name_of(c.profile)) + "'"};
+    const auto fine = validate(c);
+    if (fine)
+        return {};
+    char text[200];
+    const std::string said(describe(fine.error(), text));
+    // "resolution: a tick of 0 ns ..."
+    const std::size_t mark = said.find(": ");
+    const std::string_view field = fine.error().field;
+    const bool is_in_custom = field == "timers" || field == "overflow" || field == "tasks";
+    return config_error{from.file, s.line,
+                        under(is_in_custom ? "scheduler.custom" : "scheduler", field),
+                        said.substr(mark + 2)};
 }
 
 }  // namespace
@@ -72,15 +94,9 @@ std::expected<actor_system::options, config_error> system_options(const settings
 
     o.scheduler = from.timers();
     o.timer_policy = from.timer_policy();
-    if (const auto fine = validate(o.scheduler); !fine) {
-        char text[200];
-        const std::string said(describe(fine.error(), text));
-        // "resolution: a tick of 0 ns ..."
-        const std::size_t mark = said.find(": ");
-        return std::unexpected(config_error{from.file, from.scheduler.line,
-                                            under("scheduler", said.substr(0, mark)),
-                                            said.substr(mark + 2)});
-    }
+    o.driver_stops = from.scheduler.driver_stops;
+    if (auto wrong = fault_of_timers(from, o.scheduler))
+        return std::unexpected(std::move(*wrong));
 
     for (const dispatcher_setting& d : from.dispatchers) {
         if (d.id == default_dispatcher_id)

@@ -259,6 +259,45 @@ fixed_delay_after = "sent"
     EXPECT_EQ(system.info().driver.resolution, duration::from_ms(2));
 }
 
+// SC-37, BP-1, BP-3, BP-4, SD-2, TS-7: all of it.
+TEST(system_settings, SC_37_a_file_has_every_setting_of_the_scheduler) {
+    const auto o = options_from(R"(
+[scheduler]
+profile = "custom"
+adaptive_quota_divisor = 4
+cooldown_ticks = 0
+diagnostics_capacity = 64
+[scheduler.custom]
+timers = 100
+overflow = 20
+tasks = 5
+[scheduler.driver_stops]
+what = "fail_fast"
+attempts = 7
+apart = "20ms"
+)");
+    ASSERT_TRUE(o) << o.error().message();
+    EXPECT_EQ(o->scheduler.profile, scheduler_profile::custom);
+    EXPECT_TRUE(o->scheduler.custom == (scheduler_capacity{100, 20, 5}));
+    EXPECT_EQ(o->scheduler.adaptive_quota_divisor, 4U);
+    EXPECT_EQ(o->scheduler.cooldown_ticks, 0U);
+    EXPECT_EQ(o->scheduler.diagnostics_capacity, 64U);
+    EXPECT_EQ(o->driver_stops.what, driver_policy::kind::fail_fast);
+    EXPECT_EQ(o->driver_stops.attempts, 7U);
+    EXPECT_EQ(o->driver_stops.apart, duration::from_ms(20));
+    actor_system system("test", *o);
+    EXPECT_EQ(system.scheduler().metrics().quota, 100U);
+    // What is not said is as it always is.
+    const auto plain = options_from("[scheduler.driver_stops]\nattempts = 0");
+    ASSERT_TRUE(plain) << plain.error().message();
+    EXPECT_EQ(plain->driver_stops.what, driver_policy{}.what);
+    EXPECT_EQ(plain->driver_stops.attempts, 0U);
+    EXPECT_EQ(plain->driver_stops.apart, driver_policy{}.apart);
+    EXPECT_EQ(plain->scheduler.adaptive_quota_divisor, 2U);
+    EXPECT_EQ(plain->scheduler.cooldown_ticks, 5U);
+    EXPECT_EQ(plain->scheduler.diagnostics_capacity, 256U);
+}
+
 // SC-26: the preset, and what is said beside it, in any order.
 TEST(system_settings, SC_26_the_preset_is_the_schedulers_too) {
     const auto plain = options_from("");
@@ -318,6 +357,30 @@ TEST(system_settings, SC_37_what_is_wrong_with_the_scheduler_is_refused) {
          "a.toml:2: scheduler.zero_delay: expected one of the names"},
         {"[scheduler]\nfixed_delay_after = \"send\"",
          "a.toml:2: scheduler.fixed_delay_after: unknown value 'send', did you mean 'sent'?"},
+        {"[scheduler]\nadaptive_quota_divisor = 0",
+         "a.toml:1: scheduler.adaptive_quota_divisor: 0 is below the minimum of 1"},
+        {"[scheduler]\ncooldown_ticks = \"5\"",
+         "a.toml:2: scheduler.cooldown_ticks: expected an integer from 0 to 4294967295, found '5'"},
+        {"[scheduler]\ndiagnostics_capacity = 0",
+         "a.toml:1: scheduler.diagnostics_capacity: 0 is below the minimum of 1"},
+        {"[scheduler]\nprofile = \"custom\"",
+         "a.toml:1: scheduler.custom.timers: 0 is out of range, nearest is 1"},
+        {"[scheduler]\nprofile = \"custom\"\n[scheduler.custom]\ntimers = 10\noverflow = 11",
+         "a.toml:1: scheduler.custom.overflow: 11 is out of range, nearest is 10"},
+        {"[scheduler]\nprofile = \"custom\"\n[scheduler.custom]\ntimers = 10\ntasks = 1025",
+         "a.toml:1: scheduler.custom.tasks: 1025 is out of range, nearest is 1024"},
+        {"\n[scheduler.custom]\ntimers = 10",
+         "a.toml:2: scheduler.custom: is for the profile 'custom', and here it is 'unbounded'"},
+        {"[scheduler.custom]\ntimer = 10",
+         "a.toml:2: scheduler.custom.timer: unknown key, did you mean 'timers'?"},
+        {"[scheduler]\ncustom = 10",
+         "a.toml:2: scheduler.custom: expected a table, found an integer"},
+        {"[scheduler.driver_stops]\nwhat = \"retyr\"",
+         "a.toml:2: scheduler.driver_stops.what: unknown value 'retyr', did you mean 'retry'?"},
+        {"[scheduler.driver_stops]\nattempts = -1",
+         "a.toml:2: scheduler.driver_stops.attempts: expected an integer from 0 to 4294967295"},
+        {"[scheduler.driver_stops]\napart = \"0s\"",
+         "a.toml:2: scheduler.driver_stops.apart: expected a time of more than nothing"},
         {"[scheduler]\nresolutoin = \"1ms\"",
          "a.toml:2: scheduler.resolutoin: unknown key, did you mean 'resolution'?"},
     };

@@ -25,6 +25,7 @@
 #include <tactus/dispatch/dispatcher_config.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/mailbox/mailbox_options.hpp>
+#include <tactus/scheduler/driver_keeper.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_defaults.hpp>
 #include <tactus/time/instant.hpp>
@@ -114,7 +115,13 @@ struct scheduler_setting {
     std::optional<scheduler_profile> profile = {};
     std::optional<duration> catch_up = {};
     std::optional<std::uint32_t> chunk_ticks = {};
+    std::optional<std::uint32_t> adaptive_quota_divisor = {};
+    std::optional<std::uint32_t> cooldown_ticks = {};
+    std::optional<std::uint32_t> diagnostics_capacity = {};
     std::optional<duration> shutdown_timeout = {};
+    std::size_t custom_line = 0;     // of its table; 0: there is none
+    scheduler_capacity custom = {};  // of the profile custom
+    driver_policy driver_stops = {};
     std::optional<catch_up_rule> fixed_rate_catch_up = {};
     std::optional<delay_after> fixed_delay_after = {};
 
