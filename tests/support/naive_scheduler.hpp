@@ -270,7 +270,7 @@ private:
             end(j, job_state::cancelled);
             return;
         }
-        if (!j.options.each && missed > j.options.burst_threshold)
+        if (missed > j.options.burst_threshold)
             warnings_.push_back({tactus::scheduler_warning_kind::burst_fire, j.id, missed});
         tick_count next = j.deadline;
         if (j.options.each) {

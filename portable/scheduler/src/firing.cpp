@@ -346,15 +346,17 @@ void scheduler::release_hold(job& j, bool is_where_it_runs) noexcept {
     end_cargo(j);
 }
 
-// SC-20 … SC-22.
+// SC-20 … SC-22. With `each` none is lost, however many there are (C-SCH-31): a burst is told, too.
 bool scheduler::keeps_up(job& j, std::uint32_t missed, std::uint32_t told) noexcept {
-    if (j.each || missed == told)
+    if (missed == told)
         return true;
-    missed_.fetch_add(missed - told, std::memory_order_relaxed);
-    if (missed > j.backlog_limit) {
-        warn(scheduler_warning_kind::backlog_exceeded, batch_of(j, missed), missed,
-             j.backlog_limit);
-        return false;
+    if (!j.each) {
+        missed_.fetch_add(missed - told, std::memory_order_relaxed);
+        if (missed > j.backlog_limit) {
+            warn(scheduler_warning_kind::backlog_exceeded, batch_of(j, missed), missed,
+                 j.backlog_limit);
+            return false;
+        }
     }
     if (missed > j.burst_threshold && told <= j.burst_threshold)
         warn(scheduler_warning_kind::burst_fire, batch_of(j, missed), missed, j.burst_threshold);

@@ -255,7 +255,7 @@ TEST(requests, SC_1_a_fixed_rate_does_not_drift) {
     EXPECT_EQ(rig->counted().missed, 0u);
 }
 
-// SC-20: `each` of a function: one call per run, with a batch of one.
+// SC-20, SC-21: `each` of a function: one call per run, with a batch of one.
 TEST(requests, SC_20_each_missed_run_of_a_function_is_a_call) {
     scheduler_rig rig;
     static std::vector<std::uint32_t> runs;
@@ -269,7 +269,11 @@ TEST(requests, SC_20_each_missed_run_of_a_function_is_a_call) {
     EXPECT_EQ(runs, std::vector<std::uint32_t>(20, 1));
     rig.jump(1);
     EXPECT_EQ(runs.size(), 21u);
-    EXPECT_EQ(rig.warnings.count, 0u);
+    // SC-21: told once, and it goes on (SC-22 is not for it).
+    ASSERT_EQ(rig.warnings.count, 1u);
+    EXPECT_EQ(rig.warnings.all[0].kind, scheduler_warning_kind::burst_fire);
+    EXPECT_EQ(rig.warnings.all[0].value, 19);
+    EXPECT_EQ(rig->counted().missed, 0u);
 }
 
 scheduler* asked = nullptr;

@@ -91,8 +91,8 @@ TEST(periodic, one_jump_folds_and_single_ticks_deliver_each) {
         EXPECT_EQ(batches[i].runs, 1u);
 }
 
-// SC-20, C-SCH-31, PK-SCH-15: catch_up = each delivers every run in turn, more than a backlog_limit
-// of them too, and is back on its grid.
+// SC-20, SC-21, C-SCH-31, PK-SCH-15: catch_up = each delivers every run in turn, more than a
+// backlog_limit of them too, and is back on its grid.
 TEST(periodic, each_missed_run_may_be_delivered_in_turn) {
     batch_rig rig;
     ASSERT_TRUE(rig->add({.mode = job_mode::fixed_rate,
@@ -108,7 +108,11 @@ TEST(periodic, each_missed_run_may_be_delivered_in_turn) {
         EXPECT_EQ(batches[i].runs, 1u);
     rig.jump(1);
     EXPECT_TRUE(journal().is({1}));
-    EXPECT_EQ(rig.warnings.count, 0u);
+    // SC-21: so many at once are told, though none is lost.
+    ASSERT_EQ(rig.warnings.count, 1u);
+    EXPECT_EQ(rig.warnings.all[0].kind, scheduler_warning_kind::burst_fire);
+    EXPECT_EQ(rig.warnings.all[0].value, 10);
+    EXPECT_EQ(rig->counted().missed, 0u);
 }
 
 // C-SCH-31, SC-24, PK-SCH-13: the same pause of a fixed delay is one run, and the next comes a full
