@@ -6,6 +6,7 @@
 #include <tactus/runtime/actor_system.hpp>
 #include <tactus/scheduler/scheduler.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace tactus::inline v0 {
@@ -16,6 +17,12 @@ driver_exception::driver_exception(tick_driver_error why, std::string_view drive
       why_(why) {}
 
 namespace runtime {
+namespace {
+
+/// How long after a deadline the driver comes at most where a worker keeps the time.
+constexpr duration backup_max = duration::from_ms(2);
+
+}  // namespace
 
 system_driver::system_driver(options o) : how_(std::move(o)), built_(how_.time->now()) {
     tick_driver* driver = how_.given;
@@ -72,7 +79,8 @@ instant system_driver::next_act() noexcept {
         how_.config.clock != clock_kind::deterministic && kernel_->order().idle().time_kept();
     // Not with the ticks: there a worker that keeps the next one would be at it, too.
     const std::int64_t tick_ns = how_.config.resolution.ns();
-    return kept && at != instant::never() ? at + duration::from_ns(tick_ns + tick_ns / 2) : at;
+    const duration after = std::min(duration::from_ns(tick_ns + tick_ns / 2), backup_max);
+    return kept && at != instant::never() ? at + after : at;
 }
 
 bool system_driver::act(instant now) noexcept {

@@ -440,6 +440,29 @@ TEST(system_driver, SC_34_a_test_moves_the_time_of_a_system) {
     EXPECT_TRUE(ran.try_acquire_for(60s));
 }
 
+// SC-1, SC-36: where a worker keeps the time the driver comes after it, in case that one has become
+// busy: one and a half ticks, and 2 ms at most where ticks are long.
+TEST(system_driver, SC_1_the_backup_is_not_late_by_long_ticks) {
+    struct row {
+        duration resolution;
+        duration after;
+    };
+    constexpr row rows[] = {{duration::from_ms(1), duration::from_us(1'500)},
+                            {duration::from_ms(10), duration::from_ms(2)},
+                            {duration::from_s(1), duration::from_ms(2)}};
+    for (const row& r : rows) {
+        own_driver driver;
+        actor_system system(
+            "test", {.scheduler = {.resolution = r.resolution}, .tools = {.driver = &driver}});
+        scheduler& timers = system.scheduler();
+        ASSERT_TRUE(
+            timers.schedule_once_fn(duration::from_s(3'600), [](const execution_batch&) {}));
+        ASSERT_TRUE(until([&] { return system.world().kernel().order().idle().time_kept(); }));
+        // All workers sleep, and it stays kept.
+        EXPECT_EQ(driver.host.load()->next_act() - timers.next_deadline(), r.after);
+    }
+}
+
 // SC-37, TC-S51: found when the system is built; field, value, limit.
 TEST(system_driver, TC_S51_a_resolution_of_nothing_fails_the_build) {
     EXPECT_EQ(refusal({.scheduler = {.resolution = {}}}),
