@@ -31,6 +31,7 @@
 
 #include <tactus/base/memory_source.hpp>
 #include <tactus/port/port.hpp>
+#include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
 
@@ -68,7 +69,7 @@ class diagnostics {
     struct queue;
 
 public:
-    static constexpr std::uint32_t default_capacity = 256;
+    static constexpr std::uint32_t default_capacity = scheduler_config{}.diagnostics_capacity;
     static constexpr std::uint32_t capacity_max = 1U << 20;
 
     /// A bit that is set while there are subscriptions, for who does not look here.
