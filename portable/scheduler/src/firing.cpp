@@ -154,6 +154,7 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     job* first = nullptr;
     job* last = nullptr;
     const job* delivered = nullptr;
+    const job* refused = nullptr;  // the last of those that are only told that they have no place
     owed_warnings owed;
     enter();
     do_left();
@@ -164,6 +165,7 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
         first = take_unwoken();
         for (last = first; last != nullptr && last->next.read() != nullptr;)
             last = last->next.read();
+        refused = last;
     }
     const tick next = wheel_.next_deadline().value_or(at + 1);
     const std::uint64_t late = next < at ? at - next : 0;
@@ -196,7 +198,8 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     due.take_rest();
     if (delivered != nullptr && !has_receiver(*delivered)) [[unlikely]] {
         delivered = nullptr;
-        for (const job* j = first; j != nullptr; j = j->next.read())
+        for (const job* j = refused != nullptr ? refused->next.read() : first; j != nullptr;
+             j = j->next.read())
             delivered = !j->is_over() && has_receiver(*j) ? j : delivered;
     }
     if (delivered != nullptr)

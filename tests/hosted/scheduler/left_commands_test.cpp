@@ -319,6 +319,30 @@ TEST(left_commands, SC_13_who_waits_is_woken_when_there_is_no_memory) {
     EXPECT_EQ(all.rig.timers.next_deadline(), tactus::instant::never());
 }
 
+// SD-6: who is told that there is no place for it was not due.
+TEST(left_commands, SD_6_who_finds_no_place_is_not_the_last_batch) {
+    telling_memory nodes(tactus::scheduler_wheel::node_bytes(256));
+    left_rig all(256, [&](tactus::scheduler_options& o) { o.nodes = &nodes; });
+    counting_waker waker;
+    EXPECT_TRUE(all.rig.timers.schedule_once(ms(1), all.who, number{1}).has_value());
+    EXPECT_TRUE(all.rig.kernel->stop(all.who));
+    (void)all.rig.kernel.run();
+    // As many as there are nodes for are due in the same look, and nobody gets them.
+    nodes.refuses = true;
+    const auto wait_too = [&] {
+        std::thread([&] {
+            EXPECT_TRUE(all.rig.timers.schedule_wake(ms(5), waker).has_value());
+        }).join();
+    };
+    do {
+        all.jobs.on_growth = wait_too;
+    } while (all.rig.timers.schedule_once(ms(1), all.who, number{1}));
+    all.rig.time.advance(ms(1));
+    all.rig.timers.run_due(all.rig.time.now());
+    EXPECT_GE(waker.woken, 1u);
+    EXPECT_FALSE(all.rig.timers.last_batch().has_value());
+}
+
 // SC-13, SH-1: or when it is closed just then.
 TEST(left_commands, SC_13_who_waits_is_woken_when_it_closes) {
     constexpr unsigned rounds = tactus_test::is_sanitized ? 20 : 100;
