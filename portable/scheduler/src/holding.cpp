@@ -35,19 +35,23 @@ bool scheduler::insert(job& j) noexcept {
     j.timer = *made;
     if (j.due < kept_) [[unlikely]]
         note_nearer(j.due);
-    if (j.sequence == 0 || j.comes_back) {
-        if (j.is_periodic() && j.sequence == 0)
-            ++periodic_;
-        j.comes_back = false;
-        j.sequence = ++sequence_;
-        ++counts_.registered;
-        note(diagnostic_kind::schedule, j, scale_.floor(j.registered_at));
-    }
+    enroll(j);
     if (!j.is_active) {
         j.is_active = true;
         ++active_;
     }
     return true;
+}
+
+void scheduler::enroll(job& j) noexcept {
+    if (j.sequence != 0 && !j.comes_back)
+        return;
+    if (j.is_periodic() && j.sequence == 0)
+        ++periodic_;
+    j.comes_back = false;
+    j.sequence = ++sequence_;
+    ++counts_.registered;
+    note(diagnostic_kind::schedule, j, scale_.floor(j.registered_at));
 }
 
 void scheduler::note_nearer(instant due) noexcept {
@@ -109,6 +113,8 @@ void scheduler::apply(job& j) noexcept {
         const bool is_in = !is_closed_ && has_place(j) && insert(j);
         if (is_in && changed(j, job_state::pending, job_state::scheduled)) [[likely]]
             return;
+        if (spares != 0 && !is_in)
+            enroll(j);  // BP-8: who asked for it has a handle
         if (spares != 0 && !is_in && j.kind == job_kind::wake && j.carries == nullptr) {
             owe_wake(j);
             return;
@@ -130,6 +136,9 @@ void scheduler::apply(job& j) noexcept {
         store_.give(j);
         return;
     }
+    // Cancelled on its way in.
+    if (spares != 0 && !j.is_counted && (j.sequence == 0 || word.is(job_word::owned))) [[unlikely]]
+        enroll(j);
     (void)wheel_.cancel(j.timer);
     if (word.state() == job_state::cancelled)
         count_cancelled(j);

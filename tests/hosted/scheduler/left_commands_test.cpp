@@ -193,6 +193,26 @@ TEST(left_commands, SC_6_a_request_and_a_cancel_are_left_for_the_holder) {
     }
 }
 
+// BP-8, SC-6: whoever has a handle was registered, also when its cancel came before the holder.
+TEST(left_commands, BP_8_what_is_cancelled_on_its_way_in_was_registered) {
+    left_rig all(64, [](tactus::scheduler_options&) {});
+    all.left([&] {
+        for (unsigned i = 0; i < 3; ++i) {
+            auto once = all.rig.timers.schedule_once(ms(1), all.who, number{1});
+            auto rate = all.rig.timers.schedule_at_fixed_rate(ms(1), ms(1), all.who, number{1});
+            ASSERT_TRUE(once && rate);
+            EXPECT_TRUE(once->cancel());
+            EXPECT_TRUE(rate->cancel());
+        }
+        EXPECT_TRUE(all.rig.timers.schedule_once(ms(1), all.who, number{1}).has_value());
+    });
+    EXPECT_EQ(all.rig.timers.active_count(), 2u);
+    EXPECT_EQ(all.rig.timers.counted().registered, 8u);  // one is the holder's
+    EXPECT_EQ(all.rig.timers.counted().cancelled, 6u);
+    EXPECT_EQ(all.rig.timers.metrics().periodic, 0u);
+    EXPECT_EQ(all.rig.timers.cell_count(), 2u);
+}
+
 // BP-2, SC-6: the quota is exact, whoever finds the lock taken.
 TEST(left_commands, BP_2_the_quota_is_exact) {
     constexpr std::uint32_t quota = 40;
@@ -314,6 +334,8 @@ TEST(left_commands, SC_13_who_waits_is_woken_when_there_is_no_memory) {
     EXPECT_EQ(waker.woken, 1u);
     EXPECT_TRUE(all.rig.timers.was_closed(*made));
     EXPECT_EQ(cancelled.woken, 0u);
+    EXPECT_EQ(all.rig.timers.counted().registered, 2u);  // BP-8
+    EXPECT_EQ(all.rig.timers.counted().cancelled, 2u);
     EXPECT_EQ(all.rig.timers.active_count(), 0u);
     EXPECT_EQ(all.rig.timers.cell_count(), 0u);
     EXPECT_EQ(all.rig.timers.next_deadline(), tactus::instant::never());
@@ -371,6 +393,8 @@ TEST(left_commands, SC_13_who_waits_is_woken_when_it_closes) {
         for (const counting_waker& w : wakers)
             woken += w.woken;
         ASSERT_EQ(woken, accepted);
+        ASSERT_EQ(all.rig.timers.counted().registered, accepted);  // BP-8
+        ASSERT_EQ(all.rig.timers.counted().cancelled, accepted);
         ASSERT_EQ(all.rig.timers.cell_count(), 0u);
     }
 }

@@ -296,6 +296,8 @@ private:
     /// Nothing: it is no job that dumps show.
     [[nodiscard]] std::optional<job_view> view_of(const job& j, tick at) const noexcept;
     [[nodiscard]] bool insert(job& j) noexcept;
+    /// Counts and notes it as registered, if it was not before.
+    void enroll(job& j) noexcept;
     void note_nearer(instant due) noexcept;
     /// What who keeps the time is to wait for; no_deadline: nothing.
     [[nodiscard]] tick next_kept() noexcept;
