@@ -29,11 +29,11 @@ constexpr std::size_t room_before(job_kind kind, bool own_block) noexcept {
 
 // ---- a cell, and room for what it carries
 
-job* scheduler::take_cell(const job_request& r, bool& inside) noexcept {
+job* scheduler::take_cell(const job_request& r, bool can_be_lost, bool& inside) noexcept {
     inside = lock_.try_enter();
-    // Under pressure everybody is to be looked at, and so is who may need a place in overflow: they
-    // wait for the lock when they find it taken.
-    if (!inside && spares != 0 && closed_.load(std::memory_order_relaxed) == 0 &&
+    // Under pressure everybody is to be looked at, and so is who may need a place in overflow, or
+    // is not told when there was no memory for it: they wait for the lock when they find it taken.
+    if (!inside && spares != 0 && can_be_lost && closed_.load(std::memory_order_relaxed) == 0 &&
         pressed_.load(std::memory_order_relaxed) == 0 &&
         (overflow_limit_ == scheduler_capacity::unlimited || r.first < surely_near)) {
         if (job* const spare = store_.take_spare())
@@ -195,7 +195,7 @@ scheduler::place scheduler::begin_registering(const job_request& r, job_kind kin
     bool inside = false;
     bool takes_overflow = false;
     owed_warnings owed;
-    p.cell = take_cell(r, inside);
+    p.cell = take_cell(r, true, inside);
     if (inside) {
         if (const auto refused = admit(r, now, takes_overflow, owed))
             p.why = *refused;
@@ -252,7 +252,8 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
     bool inside = false;
     bool takes_overflow = false;
     owed_warnings owed;
-    job* cell = take_cell(r, inside);
+    const bool has_listener = kind == job_kind::note && bytes != nullptr;
+    job* cell = take_cell(r, !has_listener, inside);
     if (inside) {
         auto refused = admit(r, now, takes_overflow, owed);
         if (!refused) [[likely]] {

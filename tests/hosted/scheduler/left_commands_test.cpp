@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -363,6 +364,37 @@ TEST(left_commands, SD_6_who_finds_no_place_is_not_the_last_batch) {
     all.rig.timers.run_due(all.rig.time.now());
     EXPECT_GE(waker.woken, 1u);
     EXPECT_FALSE(all.rig.timers.last_batch().has_value());
+}
+
+struct counting_listener final : tactus::timer_listener {
+    void expired(tactus::mailbox_index, tactus::timer_handle) noexcept override { ++told; }
+    std::atomic<unsigned> told{0};
+};
+
+// CO-6: a listener is not told of what is lost, so nothing of its own is: it is refused instead.
+TEST(left_commands, CO_6_a_listener_is_refused_when_there_is_no_memory) {
+    telling_memory nodes(tactus::scheduler_wheel::node_bytes(64));
+    left_rig all(64, [&](tactus::scheduler_options& o) { o.nodes = &nodes; });
+    counting_listener listener;
+    std::optional<tactus::timer_handle> armed;
+    std::atomic<unsigned> done{0};
+    std::thread other;
+    all.jobs.on_growth = [&] {
+        other = std::thread([&] {
+            tactus::timer_target target{.who = all.who, .listener = &listener};
+            armed = all.rig.timers.arm(target, ms(5));
+            done = 1;
+        });
+        for (unsigned i = 0; i < 20 && done == 0; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        nodes.refuses = true;
+    };
+    EXPECT_FALSE(all.rig.timers.schedule_once(ms(60'000), all.who, number{1}).has_value());
+    other.join();
+    EXPECT_FALSE(armed.has_value());
+    all.rig.pass(6);
+    EXPECT_EQ(listener.told, 0u);
+    EXPECT_EQ(all.rig.timers.cell_count(), 0u);
 }
 
 // SC-13, SH-1: or when it is closed just then.

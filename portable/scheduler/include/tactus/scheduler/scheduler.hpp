@@ -250,8 +250,9 @@ private:
     void fill(job& j, const job_request& r, job_kind kind, instant now) noexcept;
     [[nodiscard]] cancellable handle_of(const job& j) const noexcept;
     [[nodiscard]] job_id id_of(const job& j) const noexcept;
-    /// A cell, with the lock held or not; `inside` says which.
-    [[nodiscard]] job* take_cell(const job_request& r, bool& inside) noexcept;
+    /// A cell, or the lock; `inside` says which. With a cell one may be lost on its way in, and who
+    /// wants it be told of that.
+    [[nodiscard]] job* take_cell(const job_request& r, bool can_be_lost, bool& inside) noexcept;
 
     // ---- the lock's holder
 
