@@ -12,12 +12,14 @@ using detail::job;
 
 bool scheduler::changed(job& j, job_state from, job_state to, job_end why) noexcept {
     job_word seen(j.word.load(std::memory_order_relaxed));
+    return changed(j, seen, from, to, why);
+}
+
+bool scheduler::changed(job& j, job_word& seen, job_state from, job_state to,
+                        job_end why) noexcept {
     while (seen.state() == from) {
-        job_word::stored bits = seen.bits();
-        if (j.word.compare_exchange_weak(bits, seen.with(to, why).bits(), job::state.release(),
-                                         std::memory_order_relaxed))
+        if (j.replace(seen, seen.with(to, why)))
             return true;
-        seen = job_word(bits);
     }
     return false;
 }
@@ -133,17 +135,18 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
     job& j = store_.at(index);
     bool inside = false;
     job_word seen(j.word.load(job::state.acquire()));
-    // CN-3: a run that waits in a mailbox keeps no timer from being registered; and its cancel is
-    // noted now, not when the message is gone. Its cell is not given back while the lock is held,
-    // and it is in somebody's hands, so that it cannot be left for the holder.
-    if (seen.state() == job_state::executing && seen.is(job_word::periodic)) {
+    // CN-3: a function that waits keeps no timer from being registered, nor does a timer whose
+    // owner has yet to arm it again; and the cancel is noted now, not when they are done. Its cell
+    // is not given back while the lock is held, and it is in somebody's hands, so that it cannot be
+    // left for the holder.
+    if (seen.state() == job_state::executing && seen.is(job_word::periodic) && !seen.is_sent()) {
         if (!lock_.try_enter())
             enter();
         inside = true;
     }
     const bool is_ended = end_word(j, seen, generation, to, why);
     if (inside) {
-        if (is_ended && seen.state() == job_state::executing) {
+        if (is_ended && seen.state() == job_state::executing && !seen.is_sent()) {
             deactivate(j);
             if (to == job_state::cancelled)
                 count_cancelled(j);
@@ -152,10 +155,10 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
     }
     if (!is_ended)
         return false;
-    // K2: pending and executing jobs are ended by who has them.
+    // K2: pending and executing jobs are ended by who has them, if anybody has.
     if (seen.state() == job_state::executing && seen.is(job_word::wakes)) {
         drop_cargo(j);  // this thread has it
-    } else if (seen.state() == job_state::scheduled) {
+    } else if (seen.state() == job_state::scheduled || seen.is_sent()) {
         if (!j.is_shared() && !is_to_be_told(j))
             drop_cargo(j);
         if constexpr (withdrawn_places == 0) {

@@ -83,16 +83,23 @@ bool scheduler::close() noexcept {
     sorter<by_metadata> under_way;
     for (std::uint32_t i = 0; is_first && i < store_.made_count(); ++i) {
         job& j = store_.at(i);
-        const job_word word(j.word.load(std::memory_order_relaxed));
+        job_word word(j.word.load(std::memory_order_relaxed));
         // Who waits is woken, and asks whether its time has come.
         const bool waits = word.is(job_word::wakes) && word.state() == job_state::scheduled &&
                            j.carries == nullptr;
         if (changed(j, job_state::scheduled, waits ? job_state::executing : job_state::cancelled,
-                    job_end::closed))
+                    job_end::closed)) {
             left.add(j);
-        else if ((word.is(job_word::periodic) || word.is(job_word::owned)) &&
-                 changed(j, job_state::executing, job_state::cancelled, job_end::closed))
-            under_way.add(j);
+        } else if ((word.is(job_word::periodic) || word.is(job_word::owned)) &&
+                   changed(j, word, job_state::executing, job_state::cancelled, job_end::closed)) {
+            if (!word.is_sent()) {
+                under_way.add(j);
+                continue;
+            }
+            // Nobody has it. Who sent its message is done with it, as is seen here.
+            (void)j.word.load(job::state.acquire());
+            left.add(j);
+        }
     }
     job* newest_wait = nullptr;
     job* oldest_left = left.all();

@@ -20,6 +20,13 @@ constexpr char batch_tag = 0;
 
 constexpr const char* copy_threw = "a copy of the message threw";
 
+constexpr std::uint32_t index_in(job_id which) noexcept {
+    return static_cast<std::uint32_t>(which);
+}
+constexpr std::uint32_t generation_in(job_id which) noexcept {
+    return static_cast<std::uint32_t>(which >> 32U);
+}
+
 }  // namespace
 
 // ---- messages
@@ -55,7 +62,7 @@ void scheduler::fire_copies(job& j) noexcept {
     }
     const std::uint32_t copies = j.each ? j.missed + 1 : 1;
     const std::uint32_t missed = j.each ? 0 : j.missed;
-    // BT-2: armed again when the copy has been handled, by its flight.
+    // BT-2: armed again when the copy has been handled.
     const bool is_passed_on = j.waits_for_its_run() && !is_elsewhere(j.to);
     for (std::uint32_t i = 0; i < copies; ++i) {
         if (i != 0 && !is_elsewhere(j.to))
@@ -67,7 +74,7 @@ void scheduler::fire_copies(job& j) noexcept {
                 {.batch = batch_of(j, missed), .priority = j.priority, .arms_again = is_passed_on},
                 copy_threw);
         const bool is_sent = goes_alone || send_copy(j, flight, missed);
-        if (is_sent && is_passed_on)
+        if (is_sent && is_passed_on && leave_to_run(j))
             return;  // it may be over already
         flight = nullptr;
     }
@@ -109,7 +116,7 @@ bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
     job& f = *flight;
     f.kind = job_kind::flight;
     f.mode = j.mode;
-    f.flight = &j;
+    f.metadata = id_of(j);
     f.missed = missed;
     f.registered_at = j.registered_at;
     f.due = j.due;
@@ -118,6 +125,7 @@ bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
     f.is_active = false;
     f.is_counted = true;
     f.was_handled = false;
+    f.after_sent.write(j.after_sent.read());
     f.timer = {};
     f.holders.store(1, std::memory_order_relaxed);
     const job_word word = job_word(f.word.load(std::memory_order_relaxed)).next_use(0);
@@ -135,9 +143,7 @@ bool scheduler::send_copy(job& j, job* flight, std::uint32_t missed) noexcept {
         return false;
     }
     fired_.fetch_add(1, std::memory_order_relaxed);
-    if (!j.waits_for_its_run())
-        (void)j.holders.fetch_add(1, std::memory_order_relaxed);
-    const job_delivery delivers(id_of(j));
+    const job_delivery delivers(f.metadata);
     (void)kernel_->send_guarded(j.to, f.cargo, *f.carries->message, *this, j.sender);
     return true;
 }
@@ -170,12 +176,8 @@ void scheduler::note_lost(const detail::lone_run& run) noexcept {
 
 bool scheduler::begins(const envelope_note& what, envelope_guard::scope& during) noexcept {
     const auto run = detail::lone_run::of(what);
-    // CN-4. A periodic job whose cell is another's has ended.
-    if (run.batch.mode != job_mode::one_shot) {
-        const job_word word(store_.at(run.index()).word.load(std::memory_order_relaxed));
-        if (word.generation() != run.generation() || word.state() == job_state::cancelled)
-            return false;
-    }
+    if (run.batch.mode != job_mode::one_shot && is_withdrawn(run.batch.job))
+        return false;
     show_batch(run.batch, during);
     return true;
 }
@@ -185,7 +187,7 @@ void scheduler::ended(const envelope_note& what, bool was_begun) noexcept {
     if (!was_begun)
         note_lost(run);
     if (run.arms_again)
-        rearm_or_end(store_.at(run.index()));
+        run_over(run.batch.job);
 }
 
 // The envelope has destroyed the message, and gives its block back.
@@ -201,28 +203,60 @@ void scheduler::release(void* block, std::size_t, std::size_t) noexcept {
 }
 
 void scheduler::flight_ended(job& flight) noexcept {
-    job& of = *flight.flight;
+    const bool arms_again = flight.waits_for_its_run();
+    const job_id of = flight.metadata;
     finish(flight, job_state::completed);
-    if (of.waits_for_its_run())
-        rearm_or_end(of);
-    else
-        release_hold(of);
+    if (arms_again)
+        run_over(of);
+}
+
+bool scheduler::leave_to_run(job& j) noexcept {
+    job_word seen(j.word.load(std::memory_order_relaxed));
+    while (seen.state() == job_state::executing && seen.phase() == run_phase::fired) {
+        if (j.replace(seen, seen.with(run_phase::sent)))
+            return true;
+    }
+    return false;
+}
+
+void scheduler::run_over(job_id of) noexcept {
+    job& j = store_.at(index_in(of));
+    job_word seen(j.word.load(std::memory_order_relaxed));
+    while (seen.generation() == generation_in(of) && seen.state() == job_state::executing) {
+        const bool is_sent = seen.is_sent();
+        if (!j.replace(seen,
+                       is_sent ? seen.with(job_state::pending, {}) : seen.with(run_phase::over)))
+            continue;
+        if (is_sent) {
+            renew(j);
+            submit(j);
+        }
+        return;
+    }
+}
+
+bool scheduler::is_withdrawn(job_id which) const noexcept {
+    const job_word word(store_.at(index_in(which)).word.load(std::memory_order_relaxed));
+    return word.generation() != generation_in(which) || word.state() == job_state::cancelled;
 }
 
 void scheduler::rearm_or_end(job& j) noexcept {
     // CN-6. Its times are those of the run that was, for who ends it, until it is not to be ended.
-    if (changed(j, job_state::executing, job_state::pending)) {
-        const instant now = time_.now();
-        if (j.mode == job_mode::fixed_rate)
-            j.due = j.due + j.period * (std::int64_t{j.missed} + 1);
-        else
-            j.due = now + j.period;
-        j.registered_at = now < j.due ? now : j.due;
-        j.was_handled = false;
-    } else if (!j.is_shared()) {
+    if (changed(j, job_state::executing, job_state::pending))
+        renew(j);
+    else if (!j.is_shared())
         drop_cargo(j);
-    }
     submit(j);
+}
+
+void scheduler::renew(job& j) noexcept {
+    const instant now = time_.now();
+    if (j.mode == job_mode::fixed_rate)
+        j.due = j.due + j.period * (std::int64_t{j.missed} + 1);
+    else
+        j.due = now + j.period;
+    j.registered_at = now < j.due ? now : j.due;
+    j.was_handled = false;
 }
 
 // ---- functions
@@ -362,12 +396,17 @@ execution_batch scheduler::batch_of(const job& j, std::uint32_t missed) const no
 }
 
 bool job::begin(scope& during) noexcept {
-    job& of = kind == job_kind::flight ? *flight : *this;
+    execution_batch batch = home->batch_of(*this, missed_runs());
     // CN-4
-    if (job_word(of.word.load(std::memory_order_relaxed)).state() == job_state::cancelled)
+    if (kind == job_kind::flight) {
+        batch.job = metadata;
+        if (home->is_withdrawn(metadata))
+            return false;
+    } else if (job_word(word.load(std::memory_order_relaxed)).state() == job_state::cancelled) {
         return false;
+    }
     was_handled = true;
-    home->show_batch(home->batch_of(of, missed_runs()), during);
+    home->show_batch(batch, during);
     return true;
 }
 

@@ -165,7 +165,7 @@ void scheduler::note_watched(diagnostic_kind kind, const job* j, tick at,
     if (j != nullptr) {
         d.mode = j->mode;
         d.executor = j->executor;
-        d.job = id_of(j->kind == job_kind::flight ? *j->flight : *j);
+        d.job = j->kind == job_kind::flight ? j->metadata : id_of(*j);
         d.scheduled_at = scale_.floor(j->registered_at);
         d.deadline = scale_.ceil(j->due);
     }

@@ -4,15 +4,17 @@
 //
 // A job is a cell of the scheduler's store. The message of a one-shot lies in the cell itself until
 // its envelope is done with it: what is sent is its address. A periodic job keeps the message it
-// sends copies of, and each copy travels in a cell of its own, a flight, which knows its job. Where
+// sends copies of, and each copy travels in a cell of its own, a flight, which names its job and
+// holds nothing of it: the job may end, and its cell be another's, while copies wait (BP-2). Where
 // there are no cells for messages on their way, they go alone, in an envelope that knows the run
-// (lone_run.hpp).
+// (lone_run.hpp). A function waits in its own cell, cancelled or not: its dispatcher's queue is
+// linked through that, and what it captures lies there.
 //
 // Who may touch it
 //   word      anybody; it says who has the right to the rest
-//   holders   who brings it to 0 gives the cell back: the job itself while it goes on, each flight
-//             and each task under way. What a function carries is ended by the last of them, since
-//             it may wait or run while its job is armed again, or cancelled
+//   holders   who brings it to 0 gives the cell back: the job itself while it goes on, a task under
+//             way, and who tells an owner that it is due. What a function carries is ended by the
+//             last of them, since it may wait or run while its job is armed again, or cancelled
 //   next      whoever has it in a list: a note of the command lock, due, doomed or free
 //   the rest  the command lock's holder while pending or scheduled; who made it executing until it
 //             is armed again
@@ -176,7 +178,7 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     scheduler* home = nullptr;
 
     // Of periodic jobs and functions.
-    job* flight = nullptr;  // of a job that is due: where the copy goes; of a flight: its job
+    job* flight = nullptr;  // of a job that is due: where the copy goes
     duration period;
     tick fired_at = 0;  // 0: never
     // Of a function: runs that wait, or are being done. "owed": the last run happens before the
@@ -186,7 +188,8 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     std::uint32_t missed = 0;         // at the run that is due; see missed_runs
     std::uint32_t backlog_limit = 0;  // SC-22
     std::uint32_t burst_threshold = 0;
-    std::uint64_t metadata = 0;           // of who made it (SC-5); once it is closed a link
+    // Of who made it (SC-5); of a flight the job it is of; once it is closed a link.
+    std::uint64_t metadata = 0;
     bool each = false;                    // SC-20: missed runs are delivered one by one
     port::plain<bool> after_sent{false};  // SC-26
     bool comes_back = false;              // of the runtime's own: armed again, as if registered
@@ -211,6 +214,15 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     /// Armed again by who handles it, not by who fires it.
     [[nodiscard]] bool waits_for_its_run() const noexcept {
         return mode == job_mode::fixed_delay && !after_sent.read();
+    }
+
+    /// Changes the word if it is still what was seen; else it is seen anew.
+    [[nodiscard]] bool replace(job_word& seen, job_word by) noexcept {
+        job_word::stored bits = seen.bits();
+        const bool is_done =
+            word.compare_exchange_weak(bits, by.bits(), state.release(), std::memory_order_relaxed);
+        seen = is_done ? seen : job_word(bits);
+        return is_done;
     }
 
     /// CN-4: asked once more before it is handled.

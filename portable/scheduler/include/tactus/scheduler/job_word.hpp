@@ -10,6 +10,9 @@
 //
 // A handle is good for one generation. What became of the last uses is kept as one bit each, so
 // that a handle can be asked after its job's cell went to another; why is known of the current one.
+//
+// While a job is executing there is no end to be known. Of one that waits for its run the same bits
+// say how far that is, and so who may end it (run_phase).
 #pragma once
 
 #include <cstddef>
@@ -33,6 +36,14 @@ enum class job_end : std::uint8_t {
 };
 inline constexpr std::size_t job_end_count = 6;
 [[nodiscard]] const char* name_of(job_end why) noexcept;
+
+/// Of a run that its job waits for (SC-24): whose the job is.
+enum class run_phase : std::uint8_t {
+    fired = 0,  // of who fires it
+    sent = 6,   // nobody's: the message arms it again when it is gone, or somebody ends it
+    over = 7,   // of who fires it, and has yet to see that the message is gone
+};
+static_assert(static_cast<std::size_t>(run_phase::sent) >= job_end_count);
 
 /// The table of cancel() (CN): does it succeed?
 struct cancel_rule {
@@ -88,6 +99,17 @@ public:
     /// Of one that has ended.
     [[nodiscard]] constexpr job_end end() const noexcept {
         return static_cast<job_end>((bits_ & end_mask) >> end_shift);
+    }
+    /// Of one that is executing.
+    [[nodiscard]] constexpr run_phase phase() const noexcept {
+        return static_cast<run_phase>((bits_ & end_mask) >> end_shift);
+    }
+    [[nodiscard]] constexpr job_word with(run_phase phase) const noexcept {
+        return job_word((bits_ & ~end_mask) | static_cast<type>(phase) << end_shift);
+    }
+    /// Its run is on its way, and nobody has it.
+    [[nodiscard]] constexpr bool is_sent() const noexcept {
+        return state() == job_state::executing && phase() == run_phase::sent;
     }
     [[nodiscard]] constexpr bool can_be_cancelled() const noexcept {
         const cancel_rule& rule = cancel_rules[static_cast<std::size_t>(state())];

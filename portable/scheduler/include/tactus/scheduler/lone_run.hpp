@@ -3,9 +3,9 @@
 // Lone run: what travels in the envelope of a message that goes alone, because no cell was left for
 // it (BT-3): which job it is of, and what it stands for.
 //
-// It names its job, and holds nothing: the job may have ended, and its cell be another's. Only of a
-// fixed delay that waits for its run the job is there until the message is gone, and is armed again
-// then (SC-24).
+// It names its job, and holds nothing: the job may have ended, and its cell be another's. A fixed
+// delay that waits for its run is armed again when the message is gone, if it is still there
+// (SC-24).
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,9 @@
 //       active or in use, or finds that there is no room
 //   K2  the right to end a job is one thread's: who cancelled it while it was scheduled; who is to
 //       put it in while it is pending; who took it out while it is executing, and passes it on to
-//       its flight or task, or to the actor whose timer it is
+//       its task, or to the actor whose timer it is. One that waits for its message is nobody's
+//       once that is sent (run_phase): the first who comes has it, be it the end of the message or
+//       a cancel
 //   K3  a cell is given back when nothing refers to it: its holders are 0
 //   K4  jobs of one tick are delivered in the order in which they were registered
 //
@@ -411,6 +413,9 @@ private:
     void free_room(job& j) noexcept;
     [[nodiscard]] bool changed(job& j, job_state from, job_state to,
                                job_end why = job_end::as_asked) noexcept;
+    /// The same; `seen` is what it was last.
+    [[nodiscard]] static bool changed(job& j, job_word& seen, job_state from, job_state to,
+                                      job_end why) noexcept;
 
     // ---- firing
 
@@ -451,7 +456,16 @@ private:
     void send_alone(const job& j, const detail::parcel_kind& how, const detail::lone_run& run,
                     const char* if_it_throws) noexcept;
     void fire_function(job& j) noexcept;
+    /// Of who has sent the message that its job waits for. False: the job is still its own, since
+    /// the message is gone already, or the job was ended.
+    [[nodiscard]] static bool leave_to_run(job& j) noexcept;
+    /// Of a message that is gone, and that its job waits for, if that is still there.
+    void run_over(job_id of) noexcept;
+    /// CN-4: of a periodic job: it was cancelled, or has ended and its cell is another's.
+    [[nodiscard]] bool is_withdrawn(job_id which) const noexcept;
     void rearm_or_end(job& j) noexcept;
+    /// The times of the next run.
+    void renew(job& j) noexcept;
     void finish(job& j, job_state to, job_end why = job_end::as_asked) noexcept;
     void release_hold(job& j, bool is_where_it_runs = false) noexcept;
     void flight_ended(job& flight) noexcept;
