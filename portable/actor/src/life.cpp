@@ -390,6 +390,7 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     const bool had_instance = s.c.is(cell::has_instance) || s.c.is(cell::had_instance);
     s.c.clear(cell::had_instance);
     destroy_instance(s);
+    cancel_timers(t);  // PK-TIM-7: those of its last words
     // PK-SUP-12: what failed to start starts again, as if for the first time.
     const bool first =
         !had_instance && x->cause && x->cause->kind() == failure_kind::initialization;

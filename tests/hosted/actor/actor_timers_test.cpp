@@ -266,6 +266,53 @@ TEST(actor_timers, C_TIM_8_a_poison_pill_by_timer) {
     rig.end();
 }
 
+namespace {
+
+/// Starts timers with its last words.
+class speaker : public actor<what, tick> {
+public:
+    failure on(what) { return failure("fail"); }
+    void on(const tick& t) { journal().add(t.value); }
+    void post_restart(const failure_cause&) {
+        journal().add(context().is_timer_active("t") ? 200 : 201);
+    }
+
+protected:
+    void start() {
+        EXPECT_TRUE(context().start_single_timer("t", tick{1}, ms(5)));
+        EXPECT_TRUE(context().start_timer_at_fixed_rate("u", tick{2}, ms(5)));
+    }
+};
+class in_pre_restart : public speaker {
+public:
+    void pre_restart(const failure_cause&) { start(); }
+};
+class in_post_stop : public speaker {
+public:
+    void post_stop() { start(); }
+};
+
+template <class A>
+void fails_with_last_words() {
+    world_rig rig;
+    const auto a = rig.spawn<A>("a");
+    a.tell(what::fail);
+    rig.run();
+    EXPECT_TRUE(journal().is({201}));
+    EXPECT_EQ(rig.timing.pending(), 0u);
+    rig.pass(20);
+    EXPECT_TRUE(journal().is({}));
+    rig.end();
+}
+
+}  // namespace
+
+// PK-TIM-7, TM-1: timers of an instance's last words end with it.
+TEST(actor_timers, PK_TIM_7_timers_of_last_words_do_not_reach_the_new_instance) {
+    fails_with_last_words<in_pre_restart>();
+    fails_with_last_words<in_post_stop>();
+}
+
 // PK-TIM-11, C-TIM-9: pre_restart sees the message itself. PK-STA-8, C-STA-9: so does a stash.
 TEST(actor_timers, C_TIM_9_the_message_itself_is_seen) {
     class keeper : public actor<int>, public with_stash<> {
