@@ -291,3 +291,32 @@ TEST(actor_system, TM_1_timers_on_threads) {
     const auto took = std::chrono::steady_clock::now() - begin;
     EXPECT_LE(count, took / 5ms + 1);  // never early
 }
+
+// CO-6, LN-8: where an actor is deployed is not all that was said of it: the rest stays as given.
+TEST(actor_system, CO_6_a_deployed_actor_keeps_its_options) {
+    actor_system::options o;
+    o.names = [](resolver& r) -> std::expected<void, std::string> {
+        if (!r.add_dispatcher("other", {.workers = 1}) ||
+            !r.add_deployment("/user/a", {.dispatcher = "other"}))
+            return std::unexpected("other");
+        return {};
+    };
+    actor_system system("demo", o);
+    const spawn_options how{
+        .priority = 7,
+        .deadline = duration::from_ms(3),
+        .suspending = {duration::from_ms(20), suspend_limit_action::stop},
+    };
+    for (const char* name : {"a", "elsewhere"}) {
+        SCOPED_TRACE(name);
+        const auto a = system.try_spawn<sum>(name, how);
+        ASSERT_TRUE(a.has_value());
+        const slot* place = system.world().kernel().slots().find(a->index());
+        ASSERT_NE(place, nullptr);
+        EXPECT_EQ(place->dispatcher_number() != 0, std::string_view(name) == "a");
+        EXPECT_EQ(place->priority(), 7);
+        EXPECT_EQ(place->deadline_us(), 3'000u);
+        EXPECT_EQ(place->limit_of_suspensions().after, duration::from_ms(20));
+        EXPECT_EQ(place->limit_of_suspensions().action, suspend_limit_action::stop);
+    }
+}
