@@ -19,8 +19,10 @@
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>
 
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <ranges>
 #include <thread>
 #include <utility>
@@ -518,8 +520,12 @@ void actor_system::watch_end(actor_world& world, any_ref who, const shutdown_don
         done.fail("no actor could be made that watches it");
 }
 
+bool actor_system::may_wait_here() noexcept {
+    return worker::current() == nullptr && !runtime::system_driver::acts_here();
+}
+
 bool actor_system::wait(std::chrono::nanoseconds limit) {
-    if (worker::current() != nullptr)
+    if (!may_wait_here())
         return false;
     std::unique_lock held(parts_->mutex);
     return detail::wait_at_most(parts_->over, held, limit, [this] { return parts_->ended; });

@@ -212,6 +212,7 @@
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/host_toolbox.hpp>
 #include <tactus/runtime/housekeeper.hpp>
+#include <tactus/runtime/reply_place.hpp>
 #include <tactus/runtime/scheduler_log_file.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/shutdown_phases.hpp>

@@ -15,13 +15,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <expected>
 #include <functional>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -39,6 +37,7 @@
 #include <tactus/runtime/blocking_wait.hpp>
 #include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/dispatchers.hpp>
+#include <tactus/runtime/reply_place.hpp>
 #include <tactus/scheduler/driver_keeper.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 
@@ -79,42 +78,6 @@ struct lost_letter_options {
 };
 
 namespace detail {
-
-/// Where the reply to a question arrives: whoever comes first, reply or asker that gives up.
-template <class R>
-struct reply_place {
-    std::mutex mutex;
-    std::condition_variable arrived;
-    std::optional<R> reply;
-};
-
-template <class R>
-class reply_box : public actor<R> {
-public:
-    explicit reply_box(std::shared_ptr<reply_place<R>> to) : to_(std::move(to)) {}
-    void on(R&& reply) {
-        {
-            const std::lock_guard held(to_->mutex);
-            if (!to_->reply)
-                to_->reply.emplace(std::move(reply));
-        }
-        to_->arrived.notify_one();
-        this->context().stop();
-    }
-
-private:
-    std::shared_ptr<reply_place<R>> to_;
-};
-
-/// Ends the box of a question that got no reply, be it that making the message threw.
-struct unanswered_box {
-    actor_world& world;
-    mailbox_index box;  // names nothing: it was answered, and ends by itself
-    ~unanswered_box() {
-        if (box.valid())
-            (void)world.stop(box);
-    }
-};
 
 /// Tells a task of the shutdown that an actor has ended.
 class end_watch : public actor<> {
@@ -206,8 +169,9 @@ public:
             name, how, std::forward<Args>(args)...);
     }
 
-    /// Asks and waits: `make` gets an actor_ref<R> to reply to, and gives the message. A timeout of
-    /// max() never comes. Not within an actor, where nothing may wait.
+    /// Asks and waits: `make` gets an actor_ref<R> to reply to, and gives the message. The timeout
+    /// is a timer of the scheduler; one of max() never comes. A system that ends ends the wait. Not
+    /// within an actor, where nothing may wait.
     template <class R, class Target, class Make>
     [[nodiscard]] std::expected<R, ask_error> ask(const Target& target, Make&& make,
                                                   std::chrono::nanoseconds timeout) {
@@ -218,29 +182,28 @@ public:
         };
         if (timeout <= std::chrono::nanoseconds::zero())
             return failed(ask_error::kind::invalid_timeout);
-        if (worker::current() != nullptr)
+        if (!may_wait_here())
             return failed(ask_error::kind::would_block_worker);
         auto place = std::make_shared<detail::reply_place<R>>();
+        detail::reply_deadline deadline(*place, scheduler(), duration::from_ns(timeout.count()));
+        if (const auto refused = deadline.refusal())
+            return failed(*refused);
         auto r = detail::request_for<detail::reply_box<R>>(world().memory(), {}, {}, place);
         if (!r)
             return failed(ask_error::kind::no_room);
         const auto box = world().spawn_orphan(*r);
         if (!box)
-            return failed(ask_error::kind::no_room);
+            return failed(world().terminating() ? ask_error::kind::target_terminated
+                                                : ask_error::kind::no_room);
         detail::unanswered_box unanswered{*world_, *box};
         const auto sent_it = target.try_tell(std::forward<Make>(make)(actor_ref<R>(any_ref(*box))));
         if (!sent_it)
-            return failed(sent_it.error().why == sent::recipient_terminated ||
-                                  sent_it.error().why == sent::no_system
-                              ? ask_error::kind::target_terminated
-                              : ask_error::kind::refused);
-        std::unique_lock held(place->mutex);
-        if (!detail::wait_at_most(place->arrived, held, timeout,
-                                  [&] { return place->reply.has_value(); }))
-            return failed(ask_error::kind::timeout);  // a late reply is a dead letter
+            return failed(detail::fault_of(sent_it.error().why));
+        if (const auto why = deadline.wait())
+            return failed(*why);
         unanswered.box = {};
         // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has come
-        return std::move(*place->reply);
+        return std::move(*place->reply());
     }
 
     /// Ends an actor after what it is doing. False when it has ended.
@@ -250,9 +213,8 @@ public:
     template <message M = poison_pill>
     [[nodiscard]] bool graceful_stop(any_ref who, std::chrono::nanoseconds timeout,
                                      M message = {}) {
-        return worker::current() == nullptr &&
-               detail::wait_here<graceful_stop_source<M>>(
-                   {world_, who, timeout, std::move(message)}, timeout, false);
+        return may_wait_here() && detail::wait_here<graceful_stop_source<M>>(
+                                      {world_, who, timeout, std::move(message)});
     }
     /// AC-7: actors by a path, looked for when the selection is used; see actor_selection.hpp.
     [[nodiscard]] actor_selection select(std::string_view path) noexcept {
@@ -358,6 +320,8 @@ public:
 
 private:
     struct parts;
+    /// UP-3: this thread is neither a worker's nor a driver's.
+    [[nodiscard]] static bool may_wait_here() noexcept;
     static void watch_end(actor_world& world, any_ref who, const shutdown_done& done);
     [[nodiscard]] ask_error ask_failed(ask_error::kind what, any_ref target,
                                        std::chrono::nanoseconds after, std::string_view type);

@@ -12,6 +12,7 @@
 
 #include <tactus/actor/actor_ref.hpp>
 #include <tactus/actor/ask_failure.hpp>
+#include <tactus/dispatch/sent.hpp>
 
 namespace tactus::inline v0 {
 
@@ -26,5 +27,16 @@ struct ask_error {
     /// One line for people.
     [[nodiscard]] std::string text() const;
 };
+
+namespace detail {
+
+/// Of a question that was not sent.
+[[nodiscard]] constexpr ask_fault fault_of(sent why) noexcept {
+    return why == sent::recipient_terminated || why == sent::no_system || why == sent::shutdown
+               ? ask_fault::target_terminated
+               : ask_fault::refused;
+}
+
+}  // namespace detail
 
 }  // namespace tactus::inline v0

@@ -112,10 +112,7 @@ template <class R, class Target, class Make>
     if (sent_it)
         return result;
     (void)world.stop(*box);
-    return failed(sent_it.error().why == sent::recipient_terminated ||
-                          sent_it.error().why == sent::no_system
-                      ? ask_error::kind::target_terminated
-                      : ask_error::kind::refused);
+    return failed(detail::fault_of(sent_it.error().why));
 }
 
 }  // namespace tactus::inline v0

@@ -35,7 +35,7 @@ public:
         }
         to->changed.notify_all();
     }
-    /// True: it was woken within the time.
+    /// True: it was woken within the time. For who may outlive the scheduler, so has no timer.
     bool wait(std::chrono::nanoseconds limit) {
         std::unique_lock held(place_->mutex);
         return wait_at_most(place_->changed, held, limit, [this] { return place_->woken; });
@@ -54,17 +54,13 @@ private:
     const std::shared_ptr<place> place_ = std::make_shared<place>();
 };
 
-/// `otherwise` when nothing came within the time, not even the source's own timeout.
+/// Its limit is the source's: a timer of the scheduler.
 template <wait_source Source>
-typename Source::result wait_here(typename Source::request&& what, std::chrono::nanoseconds limit,
-                                  typename Source::result otherwise) {
+typename Source::result wait_here(typename Source::request&& what) {
     thread_waker woken;
     Source source(std::move(what), woken, {});
-    if (source.start() && !woken.wait(limit)) {
-        if (source.give_up())
-            return otherwise;
-        woken.wait();  // somebody is about to
-    }
+    if (source.start())
+        woken.wait();
     return source.take();
 }
 
