@@ -521,7 +521,7 @@ void actor_system::watch_end(actor_world& world, any_ref who, const shutdown_don
 }
 
 bool actor_system::may_wait_here() noexcept {
-    return worker::current() == nullptr && !runtime::system_driver::acts_here();
+    return worker::current() == nullptr && !tactus::scheduler::fires_here();
 }
 
 bool actor_system::wait(std::chrono::nanoseconds limit) {
