@@ -64,6 +64,8 @@ void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end h
     const bool failed = how == coroutine_end::failed;
     if (failed && !own.c.is(cell::failed))
         own.c.extras()->failed_sender = message.sender.read();
+    if (how != coroutine_end::destroyed)
+        own.world.coroutine_handled(*turn::current(), own.c, message);
     if (!failed || !own.world.keeps_failed_message(*turn::current(), own.c, message))
         kernel.dispose_kept(message);
     if (own.c.is(cell::awaits) && of.ended_waited() && --own.awaited == 0) {

@@ -3,8 +3,8 @@
 // Timers of actors (TM-1), and the receive timeout (TM-2).
 //
 // A due timer comes as a message that says which; the actor's list of timers says what it means.
-// The receive timeout costs a message nothing but a note of when it came: its timer runs on, and
-// when it is due it looks how long that was ago.
+// The receive timeout costs a run with messages that count a note of when it ended: its timer runs
+// on, and when it is due it looks how long that was ago.
 //
 // A mailbox may refuse the message that says what is due, or be made to give it away. The actor is
 // told so beside its mailbox then (system_kind::receive_timeout), and the timer goes on.
@@ -201,7 +201,7 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     if (x->idle != nullptr && x->idle->timer == due.which) {
         if (!due.is_refused)
             return receive_idle(t, s);
-        forget_receive_timeout(s.c);
+        forget_receive_timeout(t);
         return handled::failed(refusal(scheduler_errc::capacity_exceeded));
     }
     actor_timer* timer = x->timers;
@@ -250,6 +250,11 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
         }
     }
     return result;
+}
+
+void actor_world::coroutine_handled(turn& t, cell& c, const envelope& e) noexcept {
+    if (c.is(cell::special))
+        note_activity(t, c, e);
 }
 
 // SC-20: runs whose time has passed while the message was on its way. Those that the scheduler was
@@ -333,8 +338,10 @@ void actor_world::rearm_lost(turn& t, const self& s, const system_message& m) no
 // ---- receive timeout
 
 // One that is refused is forgotten, too: a restart would ask for it again, and fail for ever.
-void actor_world::forget_receive_timeout(cell& c) noexcept {
+void actor_world::forget_receive_timeout(turn& t) noexcept {
+    cell& c = cell::of(t.place());
     cell_extras& x = *c.extras();
+    t.set_stamp(nullptr);
     memory_.release(x.idle, sizeof *x.idle, alignof(idle_watch));
     x.idle = nullptr;
     if (x.becomes == nullptr)
@@ -356,7 +363,7 @@ void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after)
     }
     idle.timer.reset();
     if (!made) {
-        forget_receive_timeout(cell::of(t.place()));
+        forget_receive_timeout(t);
         fail(t, refusal(made.error().code));
         return;
     }
@@ -375,7 +382,7 @@ void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
         (void)timers_->cancel(*idle->timer);
     if (off) {
         if (idle != nullptr)
-            forget_receive_timeout(c);
+            forget_receive_timeout(t);
         return;
     }
     if (idle == nullptr) {
@@ -390,7 +397,9 @@ void actor_world::set_receive_timeout(turn& t, duration after) noexcept {
     }
     c.set(cell::special);
     idle->after = after;
+    // PK-RTO-1: it counts from the end of this run.
     idle->active_at = kernel_->time()->now();
+    t.set_stamp(&idle->active_at);
     arm_receive_timeout(t, *idle, after);
 }
 
@@ -399,21 +408,23 @@ void actor_world::note_activity(turn& t, cell& c, const envelope& e) noexcept {
     if (idle == nullptr)
         return;
     const message_type* type = e.type.read();
-    // PK-RTO-4: nor does the question who it is.
+    // PK-RTO-3: from where it was handled. PK-RTO-4: nor does the question who it is count.
     if (type != &message_type_of<timer_due> && type != &message_type_of<identify> &&
-        type != &message_type_of<receive_timeout> && !type->keeps_receive_timeout)
-        idle->active_at = t.now();
+        !type->keeps_receive_timeout)
+        t.set_stamp(&idle->active_at);
 }
 
 handled actor_world::receive_idle(turn& t, const self& s) noexcept {
     idle_watch& idle = *s.c.extras()->idle;
     const duration after = idle.after;
-    const duration since = kernel_->time()->now() - idle.active_at;
+    // One that counts was handled in this very run: just now, as far as anybody knows.
+    const bool is_active = t.stamp() == &idle.active_at;
+    const duration since = is_active ? duration::zero() : kernel_->time()->now() - idle.active_at;
     if (since < after) {
         arm_receive_timeout(t, idle, after - since);
         return handled::ok();
     }
-    idle.active_at = kernel_->time()->now();
+    t.set_stamp(&idle.active_at);
     arm_receive_timeout(t, idle, after);
     // A message as others; without memory for one as what it is.
     if (envelope* e = kernel_->wrap(s.index(), receive_timeout{after}); e != nullptr)

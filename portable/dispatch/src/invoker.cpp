@@ -294,6 +294,8 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
         }
         if (s.kind() != nullptr) [[unlikely]]
             end_of_kind(t);
+        if (t.stamp_ != nullptr) [[unlikely]]
+            *t.stamp_ = system.time_->now();
         if (s.state().should_process()) [[likely]]
             return result;  // continuations left over are seen by the end of the run
     }

@@ -255,7 +255,7 @@ public:
         return scheduler() != nullptr ? scheduler()->current_batch(&turn_)
                                       : std::optional<execution_batch>{};
     }
-    /// TM-2: tells it receive_timeout when no message came for so long, again and again.
+    /// TM-2: tells it receive_timeout when no message was handled for so long, again and again.
     void set_receive_timeout(duration after) noexcept { world().set_receive_timeout(turn_, after); }
     void cancel_receive_timeout() noexcept { world().set_receive_timeout(turn_, duration::max()); }
 

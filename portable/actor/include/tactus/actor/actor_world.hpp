@@ -477,6 +477,8 @@ private:
     void unwatch_all(turn& t, const self& s) noexcept;
     [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
     [[nodiscard]] handled receive_idle(turn& t, const self& s) noexcept;
+    /// Of a message: what counts from where it was handled does so now.
+    void coroutine_handled(turn& t, cell& c, const envelope& e) noexcept;
     /// `which` said that it is due, perhaps for the last time, and that was lost; none: one of
     /// them, nobody knows which.
     void due_was_lost(mailbox_index whose, std::optional<timer_handle> which, bool is_over,
@@ -487,7 +489,7 @@ private:
     [[nodiscard]] std::uint32_t fold_missed(actor_timer& timer, std::uint32_t counted) noexcept;
     /// SC-5: of this actor's timers. Requires: there are timers.
     [[nodiscard]] timer_policy policy_of(turn& t) const noexcept;
-    void forget_receive_timeout(cell& c) noexcept;
+    void forget_receive_timeout(turn& t) noexcept;
     void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
     /// True: there was one.

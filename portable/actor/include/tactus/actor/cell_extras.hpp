@@ -121,7 +121,7 @@ struct cell_coroutines final : coroutine_set {
 struct idle_watch {
     duration after;
     std::optional<timer_handle> timer;  // armed
-    instant active_at;                  // when the last message came that counts
+    instant active_at;                  // when the last message that counts was handled
     bool goes_on = false;               // see timer_target
 };
 

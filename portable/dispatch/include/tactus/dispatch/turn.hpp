@@ -3,7 +3,6 @@
 // Turn: what a handler may do, for as long as it handles one message.
 #pragma once
 
-#include <optional>
 #include <utility>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
@@ -51,12 +50,10 @@ public:
     const envelope_guard::scope* set_guarded(const envelope_guard::scope* during) noexcept {
         return std::exchange(guarded_, during);
     }
-    /// The time, read once per run. Requires: the system has a clock.
-    [[nodiscard]] instant now() noexcept {
-        if (!now_)
-            now_ = worker_.system().time()->now();
-        return *now_;
-    }
+    /// Where the time at which this run ends is to be written, read once per run; null: nowhere.
+    /// Requires: the system has a clock.
+    void set_stamp(instant* end) noexcept { stamp_ = end; }
+    [[nodiscard]] const instant* stamp() const noexcept { return stamp_; }
     /// The turn this thread is in; null where it runs no actor.
     [[nodiscard]] static turn* current() noexcept {
         const worker* w = worker::current();
@@ -102,7 +99,7 @@ private:
     };
     envelope* message_ = nullptr;
     const envelope_guard::scope* guarded_ = nullptr;
-    std::optional<instant> now_;
+    instant* stamp_ = nullptr;
 };
 
 inline mailbox_index turn::self() const noexcept {
