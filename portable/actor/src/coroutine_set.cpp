@@ -90,6 +90,14 @@ handled coroutine_set::resume(system_message& continuation, going_on before) noe
     return run(*root, who);
 }
 
+bool coroutine_set::keeps(const void* what) noexcept {
+    for (const detail::task_frame& root : begun_) {
+        if (root.keep_.what == what)
+            return true;
+    }
+    return false;
+}
+
 void coroutine_set::destroy_all() noexcept {
     TACTUS_CHECK(1, !running_);  // C2
     while (!begun_.empty())

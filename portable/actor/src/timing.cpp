@@ -242,10 +242,13 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     const envelope_guard::scope* const outer = t.set_guarded(&during);
     const handled result = receive_inner(t, s, *inner, me);
     t.set_guarded(outer);
-    // Fixed delay: counted from here, unless it was cancelled or replaced meanwhile.
-    for (actor_timer* still = s.c.extras()->timers; still != nullptr; still = still->next) {
+    // Fixed delay: counted from where it was handled, unless cancelled or replaced meanwhile.
+    for (actor_timer* still = x->timers; still != nullptr; still = still->next) {
         if (still->key == key && still->handle == due.which) {
-            rearm(t, *x, *still);
+            if (x->coroutines != nullptr && x->coroutines->keeps(inner))
+                still->being_handled = inner;
+            else
+                rearm(t, *x, *still);
             break;
         }
     }
@@ -255,6 +258,14 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
 void actor_world::coroutine_handled(turn& t, cell& c, const envelope& e) noexcept {
     if (c.is(cell::special))
         note_activity(t, c, e);
+    cell_extras& x = *c.extras();
+    for (actor_timer* timer = x.timers; timer != nullptr; timer = timer->next) {
+        if (timer->being_handled == &e) {
+            timer->being_handled = nullptr;
+            rearm(t, x, *timer);
+            break;
+        }
+    }
 }
 
 // SC-20: runs whose time has passed while the message was on its way. Those that the scheduler was
@@ -322,7 +333,7 @@ void actor_world::rearm_lost(turn& t, const self& s, const system_message& m) no
     };
     for (actor_timer* timer = x->timers; timer != nullptr;) {
         actor_timer* const next = timer->next;
-        const bool was_this = is_lost(timer->handle);
+        const bool was_this = timer->being_handled == nullptr && is_lost(timer->handle);
         if (was_this && lost.is_over) {
             forget_timer(*x, *timer);  // SC-22: it was the last
         } else if (was_this) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: what counts from when a message was handled counts from where its handler ended, however
-// long it took, and be it a coroutine: receive timeouts (TM-2). Method: handlers move the clock,
-// and timers fire meanwhile, as a driver does.
+// long it took, and be it a coroutine: receive timeouts (TM-2), keyed timers with a fixed delay
+// (SC-24). Method: handlers move the clock, and timers fire meanwhile, as a driver does.
 #include <tactus/actor/actor.hpp>
 
 #include <gtest/gtest.h>
+
+#include <vector>
 
 #include "world_rig.hpp"
 
@@ -140,5 +142,98 @@ TEST(receive_timeout, PK_RTO_4_long_handlers_of_marked_messages_do_not_put_it_of
     rig.who.tell(quiet_work{{}, 150});
     rig.run();
     EXPECT_TRUE(journal().is({told}));
+    rig.end();
+}
+
+namespace {
+
+struct beat {};
+enum class want : std::uint8_t { cancel, replace };
+
+std::vector<int> begun;  // when, in milliseconds
+int running = 0;
+
+/// Takes 100 ms for each beat.
+template <bool Reentrant>
+class drummer : public actor<beat, want> {
+public:
+    static constexpr bool reentrant = Reentrant;
+    void pre_start() { EXPECT_TRUE(context().start_timer_with_fixed_delay("t", beat{}, ms(10))); }
+    task<> on(beat) {
+        begun.push_back(static_cast<int>(stage->time.now().ns() / 1'000'000));
+        EXPECT_EQ(++running, 1);
+        EXPECT_TRUE(context().is_timer_active("t"));
+        const auto waited = co_await context().delay(ms(100));
+        EXPECT_TRUE(waited);
+        --running;
+    }
+    void on(want w) {
+        if (w == want::cancel)
+            EXPECT_TRUE(context().cancel_timer("t"));
+        else
+            EXPECT_TRUE(context().start_timer_with_fixed_delay("t", beat{}, ms(500)));
+    }
+};
+
+template <bool Reentrant>
+struct drummer_rig : world_rig {
+    drummer_rig() {
+        stage = this;
+        begun.clear();
+        running = 0;
+        began_at = static_cast<int>(time.now().ns() / 1'000'000);
+        who = spawn<drummer<Reentrant>>("d");
+        run();
+    }
+    int began_at = 0;
+    actor_ref<beat, want> who;
+};
+
+template <bool Reentrant>
+void expect_110_ms_apart() {
+    drummer_rig<Reentrant> rig;
+    rig.pass(1'000);
+    ASSERT_EQ(begun.size(), 10u);
+    EXPECT_EQ(begun[0], rig.began_at + 10);
+    for (std::size_t i = 1; i < begun.size(); ++i)
+        EXPECT_EQ(begun[i] - begun[i - 1], 110);
+    rig.end();
+}
+
+}  // namespace
+
+// SC-24, SC-1, TM-1, AC-2: a delay of 10 ms and 100 ms of handling are 110 ms from start to start.
+TEST(keyed_fixed_delay, SC_24_counts_from_where_a_coroutine_ended) {
+    expect_110_ms_apart<false>();
+}
+// SC-24: one run in flight, also where other messages are handled meanwhile.
+TEST(keyed_fixed_delay, SC_24_has_one_run_in_flight_in_a_reentrant_actor) {
+    expect_110_ms_apart<true>();
+}
+
+// TM-1: cancelled or replaced while its message is handled, it does not come again by that.
+TEST(keyed_fixed_delay, TM_1_what_was_cancelled_meanwhile_does_not_come_again) {
+    for (const want w : {want::cancel, want::replace}) {
+        drummer_rig<true> rig;
+        rig.pass(50);
+        EXPECT_EQ(begun.size(), 1u);
+        rig.who.tell(w);
+        rig.run();
+        rig.pass(400);
+        EXPECT_EQ(begun.size(), 1u);
+        rig.pass(200);
+        EXPECT_EQ(begun.size(), w == want::cancel ? 1u : 2u);
+        rig.end();
+    }
+}
+// TM-1: an actor that ends while its coroutine waits leaves no timer behind.
+TEST(keyed_fixed_delay, TM_1_it_ends_with_its_actor) {
+    drummer_rig<false> rig;
+    rig.pass(50);
+    EXPECT_EQ(running, 1);
+    (void)rig.world.stop(rig.who.index());
+    rig.run();
+    EXPECT_EQ(rig.timing.pending(), 0u);
+    EXPECT_EQ(rig.timing.service()->cell_count(), 0u);
     rig.end();
 }

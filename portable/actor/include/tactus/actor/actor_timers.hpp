@@ -72,6 +72,8 @@ public:
     instant due;
     bool each = false;        // SC-20: missed runs are not folded
     bool after_sent = false;  // SC-26: the next wait begins when its message was sent
+    // SC-24: its message, while a coroutine has it: armed again when that has ended. Null: none.
+    const envelope* being_handled = nullptr;
 
 protected:
     actor_timer() = default;

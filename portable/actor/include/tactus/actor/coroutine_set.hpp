@@ -64,6 +64,8 @@ public:
     [[nodiscard]] bool last_waits() const noexcept { return last_waits_; }
     /// For `coroutine_keep::ended`, of the one that has ended: it had waited before.
     [[nodiscard]] bool ended_waited() const noexcept { return ended_waited_; }
+    /// One that waits was given this to keep. Looks at the newest first.
+    [[nodiscard]] bool keeps(const void* what) noexcept;
 
     /// Calls a handler that is a coroutine, with frames of this actor's memory, and runs it until
     /// it waits: ok then, and how it ends is what resume() gives. `keep.ended` is called in every
