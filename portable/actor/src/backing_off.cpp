@@ -60,8 +60,18 @@ bool actor_world::recreate_later(const self& s, slot& child, const cause_ref& wh
         (void)timers_->cancel(*later->timer);  // it has fired
     later->again_at = kernel_->time()->now() + delay;
     c.set(cell::backs_off);  // seen by who gets the message
-    later->timer = timers_->arm(later->target, delay);
-    return later->timer.has_value() && send_recreate(kernel_->slots().index_of(child), why);
+    const mailbox_index who = kernel_->slots().index_of(child);
+    const scheduler::armed made = timers_->try_arm(later->target, delay);
+    if (made) {
+        later->timer = *made;
+        return send_recreate(who, why);
+    }
+    later->timer.reset();
+    if (events_ != nullptr)
+        events_->hook_failed(
+            any_ref(who), "the back-off of its restart",
+            *cause_ref::make(memory_, failure_kind::runtime, refusal(made.error().code)));
+    return false;
 }
 
 }  // namespace tactus::inline v0

@@ -21,25 +21,6 @@ namespace {
 /// A single timer whose message was lost is tried again after so long, or its own delay.
 constexpr duration retry_after = duration::from_ms(10);
 
-/// What an actor fails with when it cannot have a timer it needs, by why not.
-failure refusal(scheduler_errc why) noexcept {
-    switch (why) {
-    case scheduler_errc::invalid_delay:
-        return {"the scheduler refuses a timer: invalid_delay"};
-    case scheduler_errc::quota_exceeded:
-        return {"the scheduler refuses a timer: quota_exceeded"};
-    case scheduler_errc::capacity_exceeded:
-        return {"the scheduler refuses a timer: capacity_exceeded"};
-    case scheduler_errc::backpressured:
-        return {"the scheduler refuses a timer: backpressured"};
-    case scheduler_errc::closed:
-        return {"the scheduler refuses a timer: closed"};
-    default:
-        break;  // of calls that these are not: with options, functions, in interrupts
-    }
-    return {"the scheduler refuses a timer"};
-}
-
 constexpr scheduler_error no_timers{.code = scheduler_errc::closed};
 
 /// How a timer is asked for; `policy` is that of its actor.
@@ -84,6 +65,24 @@ struct lost_due final : system_message {
 };
 
 }  // namespace
+
+failure actor_world::refusal(scheduler_errc why) noexcept {
+    switch (why) {
+    case scheduler_errc::invalid_delay:
+        return {"the scheduler refuses a timer: invalid_delay"};
+    case scheduler_errc::quota_exceeded:
+        return {"the scheduler refuses a timer: quota_exceeded"};
+    case scheduler_errc::capacity_exceeded:
+        return {"the scheduler refuses a timer: capacity_exceeded"};
+    case scheduler_errc::backpressured:
+        return {"the scheduler refuses a timer: backpressured"};
+    case scheduler_errc::closed:
+        return {"the scheduler refuses a timer: closed"};
+    default:
+        break;  // of calls that these are not: with options, functions, in interrupts
+    }
+    return {"the scheduler refuses a timer"};
+}
 
 timer_policy actor_world::policy_of(turn& t) const noexcept {
     return timers_->policy_of(

@@ -12,11 +12,15 @@ using detail::job;
 using detail::job_kind;
 
 std::optional<timer_handle> scheduler::arm(timer_target& to, duration delay) noexcept {
+    const armed made = try_arm(to, delay);
+    return made ? std::optional(*made) : std::nullopt;
+}
+
+scheduler::armed scheduler::try_arm(const timer_target& to, duration delay) noexcept {
     const job_request r{
         .first = delay, .to = to.who, .priority = timer_priority::high, .goes_on = to.goes_on};
-    const auto made = to.wake != nullptr ? arm_for(r, job_kind::wake, to.wake)
-                                         : arm_for(r, job_kind::note, to.listener);
-    return made ? std::optional(*made) : std::nullopt;
+    return to.wake != nullptr ? arm_for(r, job_kind::wake, to.wake)
+                              : arm_for(r, job_kind::note, to.listener);
 }
 
 scheduler::armed scheduler::arm_for(const job_request& wanted, job_kind kind,

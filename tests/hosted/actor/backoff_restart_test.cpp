@@ -394,6 +394,34 @@ TEST(backoff_restart, SV_4_a_delay_no_timer_has_is_a_stop) {
     rig.end();
 }
 
+// SV-4, BP-3: it continues an actor that is there, so that a moment of pressure does not end it.
+TEST(backoff_restart, BP_3_a_restart_waits_while_others_are_rejected) {
+    stage rig(one_second);
+    scheduler& timers = *rig.timing.service();
+    const auto child = boss::children[0].index();
+    for (int i = 0; i < 2; ++i) {
+        (void)timers.add(job_request::once(ms(1), timer_priority::high).send(child, {}), 1);
+        rig.time.advance(ms(80));
+        timers.run_due(rig.time.now());
+    }
+    EXPECT_EQ(timers.pressure_now().state, backpressure_state::rejecting);
+    rig.tell(fails);
+    EXPECT_TRUE(journal().is({1, 1, ended + 1, destroyed + 1}));
+    EXPECT_TRUE(rig.begins_after(1'000, 2));
+    EXPECT_EQ(rig.said.hooks_failed, 0u);
+    rig.end();
+}
+// SV-4: where there is no place at all it is stopped, and somebody is told.
+TEST(backoff_restart, SV_4_a_refused_timer_is_told) {
+    stage rig(one_second);
+    while (rig.timing.service()->schedule_once(ms(1'000'000), rig.top.index(), 1)) {
+    }
+    rig.tell(fails);
+    EXPECT_TRUE(journal().is({ended + 1, destroyed + 1, 9'999}));
+    EXPECT_EQ(rig.said.hooks_failed, 1u);
+    rig.end();
+}
+
 // PK-BKO-1, PK-SUP-3: a strategy that makes no sense fails who has it.
 TEST(backoff_restart, PK_BKO_1_a_wrong_strategy_fails_the_parent) {
     stage rig({.min = ms(2), .max = ms(1)});

@@ -45,7 +45,8 @@ public:
         const failure_cause* why;
     };
     virtual void supervised(const decision& d) noexcept { (void)d; }
-    /// A hook failed where nobody can be asked: post_stop, pre_restart.
+    /// A hook failed where nobody can be asked: post_stop, pre_restart. Also what a restart needs
+    /// and cannot have, another instance or the timer of a back-off: the actor is stopped then.
     virtual void hook_failed(any_ref who, const char* hook, const failure_cause& why) noexcept {
         (void)who;
         (void)hook;
@@ -487,6 +488,8 @@ private:
     void rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept;
     [[nodiscard]] scheduler::armed arm_timer(turn& t, actor_timer& timer, duration first) noexcept;
     [[nodiscard]] std::uint32_t fold_missed(actor_timer& timer, std::uint32_t counted) noexcept;
+    /// What an actor fails with when it cannot have a timer it needs, by why not.
+    [[nodiscard]] static failure refusal(scheduler_errc why) noexcept;
     /// SC-5: of this actor's timers. Requires: there are timers.
     [[nodiscard]] timer_policy policy_of(turn& t) const noexcept;
     void forget_receive_timeout(turn& t) noexcept;

@@ -86,10 +86,10 @@ protected:
 class delayed_restart final : public waker {
 public:
     delayed_restart(actor_scheduler& kernel, slot& child) noexcept
-        : target{.wake = this}, kernel_(kernel), child_(child) {}
+        : target{.wake = this, .goes_on = true}, kernel_(kernel), child_(child) {}
     void wake() noexcept override { cell::of(child_).tell(kernel_, child_, 0, cell::backs_off); }
 
-    timer_target target;
+    timer_target target;                // goes on: the actor is there, and waits for it (BP-3)
     std::optional<timer_handle> timer;  // armed last
     std::uint32_t count = 0;            // since the last reset
     instant again_at;                   // when the last one was, or is, to be

@@ -128,9 +128,11 @@ public:
         return cancel(which.index(), which.generation());
     }
     [[nodiscard]] bool pending(timer_handle which) noexcept override;
-    /// The same as arm() of a service, for the actor `r.to` and with the reason. One that is
-    /// periodic keeps its place from when it is due until it is armed again, or cancelled.
+    /// The same with the reason.
     using armed = std::expected<timer_handle, scheduler_error>;
+    [[nodiscard]] armed try_arm(const timer_target& to, duration delay) noexcept;
+    /// The same for the actor `r.to`. One that is periodic keeps its place from when it is due until
+    /// it is armed again, or cancelled.
     [[nodiscard]] armed arm(const job_request& r) noexcept {
         return arm_for(r, job_kind::note, nullptr);
     }
