@@ -241,15 +241,23 @@ child_record* actor_world::record_of(const self& s, slot& child) noexcept {
 void actor_world::apply_restart(turn& t, const self& s, slot& child, const cause_ref& why,
                                 const supervisor_strategy& how) noexcept {
     // Whom it concerns: the one, all, or those from the one on.
+    // The lock is for each step alone: what is done may tell user code, which may spawn. Who is
+    // spawned is behind the last, and not concerned; nobody is unlinked meanwhile.
     const auto each = [&](auto&& visit) {
-        const family_lock held(*this, s.c);
-        bool reached = how.scope == supervision_scope::all_for_one;
         if (how.scope == supervision_scope::one_for_one) {
             visit(child);
             return;
         }
-        children_of all(kernel_->slots(), s.c);
-        while (slot* c = all.next()) {
+        bool reached = how.scope == supervision_scope::all_for_one;
+        children_of all(kernel_->slots(), s.c);  // from the first, which stays
+        const slot* last = nullptr;
+        for (slot* c = nullptr; c == nullptr || c != last;) {
+            {
+                const family_lock held(*this, s.c);
+                if (c == nullptr)
+                    last = &last_child(kernel_->slots(), s.c);
+                c = all.next();
+            }
             reached = reached || c == &child;
             if (reached && !visit(*c))
                 return;

@@ -397,8 +397,7 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     const cause_ref why = x->cause;
     // Those that the new instance makes are no survivors.
     registry& slots = kernel_->slots();
-    const cell::link last =
-        has_children(s) ? cell::of(slots.at(s.c.first_child)).prev_sibling : cell::no_cell;
+    const slot* const last = has_children(s) ? &last_child(slots, s.c) : nullptr;
     const handled made =
         create(s, first ? failure_kind::initialization : failure_kind::post_restart);
     if (!made.is_ok()) {
@@ -409,10 +408,10 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     }
     // PK-SUP-10: children that survived are restarted, too.
     children_of all(slots, s.c);
-    while (slot* child = last != cell::no_cell ? all.next() : nullptr) {
+    while (slot* child = last != nullptr ? all.next() : nullptr) {
         forget_failure(s, *child);
         (void)send_recreate(slots.index_of(*child), why);
-        if (slots.number_of(*child) == last)
+        if (child == last)
             break;
     }
     end_failure(s);

@@ -3,16 +3,22 @@
 // Goal: a strategy with a back-off restarts later: what the actor is sent waits, its children end
 // at once, and every way in which the wait can end is one (SV-4).
 #include <tactus/actor/actor.hpp>
+#include <tactus/runtime/actor_system.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <mutex>
 #include <string>
 
+#include "pool_rig.hpp"
 #include "world_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::journal;
 using tactus_test::ms;
+using tactus_test::until;
 using tactus_test::world_rig;
 
 namespace {
@@ -420,6 +426,67 @@ TEST(backoff_restart, SV_4_a_refused_timer_is_told) {
     EXPECT_TRUE(journal().is({ended + 1, destroyed + 1, 9'999}));
     EXPECT_EQ(rig.said.hooks_failed, 1u);
     rig.end();
+}
+
+namespace {
+
+class guest : public actor<int> {
+public:
+    std::expected<void, failure> on(int) { return std::unexpected(failure("told to")); }
+};
+
+/// Spawns when the scheduler warns: code of the user's, which may wait for what it needs.
+class spawning_events final : public world_events {
+public:
+    void timer_warned(const scheduler_warning&) noexcept override {
+        actor_system* to = system.exchange(nullptr);
+        if (to != nullptr && to->try_spawn<guest>("late", {}))
+            has_spawned = true;
+    }
+    void hook_failed(any_ref, const char* hook, const failure_cause& why) noexcept override {
+        const std::lock_guard held(mutex_);
+        failed_ = std::string(hook) + ": " + std::string(why.text());
+    }
+    [[nodiscard]] std::string failed() {
+        const std::lock_guard held(mutex_);
+        return failed_;
+    }
+    std::atomic<actor_system*> system{nullptr};
+    std::atomic<bool> has_spawned{false};
+
+private:
+    std::mutex mutex_;
+    std::string failed_;
+};
+
+}  // namespace
+
+// SC-10, SV-4: the timer of a top-level actor's restart is asked for under no lock.
+TEST(backoff_restart, SC_10_a_guardian_holds_no_lock_while_it_asks_for_a_timer) {
+    for (const supervision_scope scope :
+         {supervision_scope::one_for_one, supervision_scope::all_for_one,
+          supervision_scope::rest_for_one}) {
+        SCOPED_TRACE(static_cast<int>(scope));
+        spawning_events events;
+        actor_system::options o;
+        o.log_level = log_level::off;
+        o.events = &events;
+        o.scheduler.profile = scheduler_profile::custom;
+        o.scheduler.custom = {1, 0, 1};
+        o.guardian_strategy.scope = scope;
+        o.guardian_strategy.backoff = one_second;
+        actor_system system("full", o);
+        const auto who = system.spawn<guest>("guest");
+        while (system.scheduler().schedule_once(duration::from_s(1'000), who.index(), 1)) {
+        }
+        events.system = &system;
+        who.tell(1);
+        EXPECT_TRUE(until([&] { return events.has_spawned && !events.failed().empty(); }));
+        EXPECT_EQ(events.failed(),
+                  "the back-off of its restart: the scheduler refuses a timer: capacity_exceeded");
+        EXPECT_TRUE(until([&] { return !system.select("/user/guest"); }));
+        EXPECT_TRUE(system.select("/user/late"));
+    }
 }
 
 // PK-BKO-1, PK-SUP-3: a strategy that makes no sense fails who has it.

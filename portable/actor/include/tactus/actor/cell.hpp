@@ -191,6 +191,10 @@ private:
 /// which of the two it is.
 [[nodiscard]] mailbox_index life_of(const registry& slots, slot& place) noexcept;
 
+/// The child that was linked last. Requires: there is one.
+[[nodiscard]] inline slot& last_child(registry& slots, const cell& parent) noexcept {
+    return slots.at(cell::of(slots.at(parent.first_child)).prev_sibling);
+}
 /// The list of children, L1.
 void link_child(registry& slots, cell& parent, slot& child) noexcept;
 void unlink_child(registry& slots, cell& parent, slot& child) noexcept;
