@@ -104,15 +104,20 @@ scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration fi
 }
 
 bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexcept {
-    const bool overriding = drop_timer(t, timer.key);
     cell_extras* x = extras_of(cell::of(t.place()));
+    actor_timer* const old = x != nullptr ? find_timer(*x, timer.key) : nullptr;
     timer.target.who = t.self();
-    const scheduler::armed handle =
+    timer.target.goes_on = old != nullptr;
+    scheduler::armed handle =
         x != nullptr ? arm_timer(t, timer, first) : std::unexpected(no_timers);
+    if (!handle && old != nullptr && handle.error().code == scheduler_errc::capacity_exceeded)
+        handle = arm_instead(t, *x, *old, timer, first);
+    // SC-2: one that is refused leaves the old one as it is.
     if (!handle) {
         timer.release(memory_);
         return false;
     }
+    const bool overriding = drop_timer(t, timer.key);
     timer.handle = *handle;
     timer.due = kernel_->time()->now() + first;
     timer.next = x->timers;
@@ -120,6 +125,22 @@ bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexc
     if (effect_recorder* recorder = recording(cell::of(t.place())))
         recorder->timer_started(t, {timer, first, overriding});
     return true;
+}
+
+// There is one place for both.
+scheduler::armed actor_world::arm_instead(turn& t, cell_extras& x, actor_timer& old,
+                                          actor_timer& timer, duration first) noexcept {
+    (void)timers_->cancel(old.handle);
+    const scheduler::armed made = arm_timer(t, timer, first);
+    if (made)
+        return made;
+    old.target.goes_on = true;
+    const duration rest = old.due - kernel_->time()->now();
+    if (const auto again = arm_timer(t, old, std::max(rest, timers_->resolution())))
+        old.handle = *again;
+    else
+        forget_timer(x, old);  // somebody was faster
+    return made;
 }
 
 void actor_world::forget_timer(cell_extras& x, actor_timer& timer) noexcept {
@@ -159,17 +180,21 @@ bool actor_world::cancel_timer(turn& t, timer_key key) noexcept {
     return drop_timer(t, key);
 }
 
+actor_timer* actor_world::find_timer(const cell_extras& x, timer_key key) noexcept {
+    actor_timer* timer = x.timers;
+    while (timer != nullptr && timer->key != key)
+        timer = timer->next;
+    return timer;
+}
+
 bool actor_world::drop_timer(turn& t, timer_key key) noexcept {
     cell_extras* x = cell::of(t.place()).extras();
-    for (actor_timer* timer = x != nullptr ? x->timers : nullptr; timer != nullptr;
-         timer = timer->next) {
-        if (timer->key == key) {
-            (void)timers_->cancel(timer->handle);
-            forget_timer(*x, *timer);
-            return true;
-        }
-    }
-    return false;
+    actor_timer* const timer = x != nullptr ? find_timer(*x, key) : nullptr;
+    if (timer == nullptr)
+        return false;
+    (void)timers_->cancel(timer->handle);
+    forget_timer(*x, *timer);
+    return true;
 }
 
 void actor_world::cancel_timers(turn& t) noexcept {
@@ -185,12 +210,7 @@ void actor_world::cancel_timers(turn& t) noexcept {
 
 bool actor_world::timer_active(turn& t, timer_key key) noexcept {
     const cell_extras* x = cell::of(t.place()).extras();
-    for (const actor_timer* timer = x != nullptr ? x->timers : nullptr; timer != nullptr;
-         timer = timer->next) {
-        if (timer->key == key)
-            return true;
-    }
-    return false;
+    return x != nullptr && find_timer(*x, key) != nullptr;
 }
 
 handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept {

@@ -172,8 +172,8 @@ public:
     void unstash(std::uint32_t count) noexcept { world().unstash(turn_, count); }
     [[nodiscard]] std::uint32_t stash_size() const noexcept { return world().stash_size(turn_); }
 
-    /// TM-1: timers with a key: starting one again replaces it. False: there is no room, or the
-    /// time is too long (see timer_wheel).
+    /// TM-1: timers with a key: starting one again replaces it. False: there is no room, or a time
+    /// is too long (see timer_wheel); one that was there goes on then (SC-2).
     template <message M>
     bool start_single_timer(timer_key key, M message, duration delay) {
         return start(key, std::move(message), timer_mode::single, delay, delay);

@@ -495,6 +495,10 @@ private:
     void forget_receive_timeout(turn& t) noexcept;
     void arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept;
     void forget_timer(cell_extras& x, actor_timer& timer) noexcept;
+    [[nodiscard]] scheduler::armed arm_instead(turn& t, cell_extras& x, actor_timer& old,
+                                               actor_timer& timer, duration first) noexcept;
+    /// Null: there is none.
+    [[nodiscard]] static actor_timer* find_timer(const cell_extras& x, timer_key key) noexcept;
     /// True: there was one.
     bool drop_timer(turn& t, timer_key key) noexcept;
     // Scheduled messages; the list is under its lock.

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: which times keyed timers, receive timeouts and questions take (SC-3), and that a timer
+// which is refused leaves the one of its key as it was (SC-2). Method: an actor that says what
+// became of each start; a quota of 1,000 is filled up by others.
+#include <tactus/actor/actor.hpp>
+#include <tactus/actor/ask.hpp>
+#include <tactus/runtime/actor_system.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "pool_rig.hpp"
+#include "world_rig.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using tactus_test::journal;
+using tactus_test::ms;
+using tactus_test::world_rig;
+
+namespace {
+
+constexpr int refused = 0;
+constexpr int started = 1;
+constexpr int is_active = 2;
+constexpr int is_not_active = 3;
+constexpr int told_idle = 4;
+constexpr int beats = 100;  // + the number of the timer
+
+struct start {
+    timer_mode mode;
+    duration first;
+    duration period;
+    int number = 0;
+};
+struct beat {
+    int number;
+};
+struct idle_after {
+    duration after;
+};
+struct look {};
+struct question {
+    actor_ref<int> reply_to;
+};
+struct ask_self {
+    duration timeout;
+};
+
+std::string failed_with;
+
+class clockwork : public actor<start, beat, idle_after, look, question, ask_self> {
+public:
+    static constexpr bool reentrant = true;
+    void on(const start& m) {
+        const beat sends{m.number};
+        const bool made =
+            m.mode == timer_mode::single ? context().start_single_timer("t", sends, m.first)
+            : m.mode == timer_mode::fixed_rate
+                ? context().start_timer_at_fixed_rate("t", sends, m.first, m.period)
+                : context().start_timer_with_fixed_delay("t", sends, m.first, m.period);
+        journal().add(made ? started : refused);
+    }
+    void on(const beat& m) { journal().add(beats + m.number); }
+    void on(const idle_after& m) { context().set_receive_timeout(m.after); }
+    void on(const look&) {
+        journal().add(context().is_timer_active("t") ? is_active : is_not_active);
+    }
+    void on(const question& m) { m.reply_to.tell(7); }
+    task<> on(ask_self m) {
+        const auto make = [](actor_ref<int> me) { return question{me}; };
+        const auto answer = co_await context().ask<int>(self(), make, m.timeout);
+        if (answer)
+            journal().add(*answer);
+        else
+            journal().add(-1 - static_cast<int>(answer.error().what));
+    }
+    void on(const receive_timeout&) { journal().add(told_idle); }
+    void pre_restart(const failure_cause& why) { failed_with = why.text(); }
+};
+
+struct clock_rig : world_rig {
+    clock_rig() {
+        failed_with.clear();
+        who = spawn<clockwork>("c");
+        run();
+        journal().clear();
+    }
+    template <class M>
+    void tell(const M& m) {
+        who.tell(m);
+        run();
+    }
+    [[nodiscard]] scheduler& timers() { return *timing.service(); }
+    /// Others take all places that are left.
+    void fill() {
+        while (timers().schedule_once(duration::from_s(1'000), who.index(), beat{9})) {
+        }
+    }
+    detail::ref_of<clockwork> who;
+};
+
+constexpr timer_mode modes[] = {timer_mode::single, timer_mode::fixed_delay,
+                                timer_mode::fixed_rate};
+
+}  // namespace
+
+// SC-2, TM-1: a start that is refused changes nothing: the timer of its key goes on.
+TEST(timer_limits, SC_2_a_refused_start_leaves_the_timer_of_its_key) {
+    clock_rig rig;
+    for (const timer_mode mode : modes) {
+        rig.tell(start{timer_mode::single, ms(10), {}, 1});
+        EXPECT_TRUE(journal().is({started}));
+        rig.pass(5);
+        const auto before = rig.timers().counted().cancelled;
+        rig.tell(start{mode, rig.timers().maximum_delay() + ms(1), ms(10), 2});
+        EXPECT_TRUE(journal().is({refused}));
+        rig.tell(look{});
+        EXPECT_TRUE(journal().is({is_active}));
+        EXPECT_EQ(rig.timers().counted().cancelled, before);
+        rig.pass(4);
+        EXPECT_TRUE(journal().is({}));
+        rig.pass(1);
+        EXPECT_TRUE(journal().is({beats + 1}));
+    }
+    rig.end();
+}
+
+// BP-2, TM-1: where all places are taken, the new one takes that of the old one.
+TEST(timer_limits, BP_2_a_timer_is_replaced_at_a_full_quota) {
+    clock_rig rig;
+    rig.tell(start{timer_mode::single, ms(10), {}, 1});
+    rig.fill();
+    EXPECT_EQ(rig.timers().active_count(), 1'000u);
+    rig.tell(start{timer_mode::fixed_rate, ms(20), ms(20), 2});
+    EXPECT_TRUE(journal().is({started, started}));
+    EXPECT_EQ(rig.timers().active_count(), 1'000u);
+    rig.pass(40);
+    EXPECT_TRUE(journal().is({beats + 2, beats + 2}));
+    rig.end();
+}
+
+// BP-3, TM-1: nor does backpressure refuse what takes the place of a timer that is there.
+TEST(timer_limits, BP_3_a_timer_is_replaced_while_others_are_rejected) {
+    clock_rig rig;
+    rig.tell(start{timer_mode::single, ms(1'000), {}, 1});
+    for (int i = 0; i < 2; ++i) {
+        (void)rig.timers().add(
+            job_request::once(ms(1), timer_priority::high).send(rig.who.index(), {}), look{});
+        rig.time.advance(ms(80));
+        rig.timers().run_due(rig.time.now());
+    }
+    EXPECT_EQ(rig.timers().pressure_now().state, backpressure_state::rejecting);
+    rig.tell(start{timer_mode::single, ms(2'000), {}, 2});
+    EXPECT_TRUE(journal().is({started, is_active, is_active, started}));
+    rig.pass(1'999);
+    EXPECT_TRUE(journal().is({}));
+    rig.pass(2);
+    EXPECT_TRUE(journal().is({beats + 2}));
+    rig.end();
+}
