@@ -93,9 +93,6 @@ timer_policy actor_world::policy_of(turn& t) const noexcept {
 scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration first) noexcept {
     if (timers_ == nullptr)
         return std::unexpected(no_timers);
-    // A period of nothing is one of a tick.
-    if (timer.interval <= duration::zero())
-        timer.interval = timers_->resolution();
     job_request r = request_for(timer, first, policy_of(t));
     r.goes_on = timer.target.goes_on;
     timer.each = r.each;

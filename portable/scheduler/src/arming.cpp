@@ -23,6 +23,15 @@ scheduler::armed scheduler::try_arm(const timer_target& to, duration delay) noex
                               : arm_for(r, job_kind::note, to.listener);
 }
 
+scheduler::armed scheduler::arm(const job_request& r) noexcept {
+    auto fault = fault_of(r.first, "delay");
+    if (!fault && r.mode != job_mode::one_shot)
+        fault = fault_of(r.period, "period");
+    if (fault)
+        return std::unexpected(*fault);
+    return arm_for(r, job_kind::note, nullptr);
+}
+
 scheduler::armed scheduler::arm_for(const job_request& wanted, job_kind kind,
                                     const void* whom) noexcept {
     if (wanted.first > maximum_delay_)

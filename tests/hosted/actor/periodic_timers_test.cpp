@@ -26,7 +26,7 @@ using tactus_test::world_rig;
 
 namespace {
 
-enum class want : std::uint8_t { single, rate, delay, idle, nothing_rate, cancel, fail };
+enum class want : std::uint8_t { single, rate, delay, idle, cancel, fail };
 struct beat {
     int number;
 };
@@ -49,9 +49,6 @@ public:
             break;
         case want::idle:
             context().set_receive_timeout(ms(10));
-            break;
-        case want::nothing_rate:
-            EXPECT_TRUE(context().start_timer_at_fixed_rate("t", beat{5}, duration::zero()));
             break;
         case want::cancel:
             journal().add(context().cancel_timer("t") ? 100 : 101);
@@ -219,17 +216,6 @@ TEST(periodic_timers, SC_24_a_pause_does_not_end_a_fixed_delay) {
     EXPECT_EQ(batches[0].runs, 1u);
     rig.pass(10);
     EXPECT_TRUE(journal().is({3}));
-    rig.end();
-}
-
-// TM-1: a period of nothing is one of a tick.
-TEST(periodic_timers, TM_1_a_period_of_nothing_is_a_tick) {
-    clock_rig rig;
-    rig.tell(want::nothing_rate);
-    rig.pass(5);
-    EXPECT_GE(journal().count(), 4u);
-    EXPECT_LE(journal().count(), 6u);
-    journal().clear();
     rig.end();
 }
 

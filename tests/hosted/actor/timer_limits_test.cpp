@@ -109,6 +109,63 @@ constexpr timer_mode modes[] = {timer_mode::single, timer_mode::fixed_delay,
 
 }  // namespace
 
+// SC-3, C-SCH-28, TM-1: nothing, or less than nothing, is no time for a timer.
+TEST(timer_limits, SC_3_times_of_keyed_timers_are_positive) {
+    clock_rig rig;
+    for (const duration none : {duration::zero(), ms(-1), duration::min()}) {
+        for (const timer_mode mode : modes) {
+            rig.tell(start{mode, none, ms(10)});
+            EXPECT_TRUE(journal().is({refused}));
+            if (mode == timer_mode::single)
+                continue;
+            rig.tell(start{mode, ms(10), none});
+            EXPECT_TRUE(journal().is({refused}));
+        }
+    }
+    EXPECT_EQ(rig.timers().active_count(), 0u);
+    rig.end();
+}
+
+// SC-3, C-SCH-28, TC-S02: 2^31 - 1 ticks are accepted, one more is not.
+TEST(timer_limits, SC_3_the_longest_time_of_keyed_timers) {
+    clock_rig rig;
+    const duration tick = rig.timers().resolution();
+    const duration most = tick * std::numeric_limits<std::int32_t>::max();
+    EXPECT_EQ(rig.timers().maximum_delay(), most);
+    for (const timer_mode mode : modes) {
+        rig.tell(start{mode, most, most});
+        EXPECT_TRUE(journal().is({started}));
+        rig.tell(start{mode, most + tick, ms(10)});
+        EXPECT_TRUE(journal().is({refused}));
+        if (mode == timer_mode::single)
+            continue;
+        rig.tell(start{mode, ms(10), most + tick});
+        EXPECT_TRUE(journal().is({refused}));
+    }
+    rig.end();
+}
+
+// SC-3, TM-2: the same for a receive timeout; its actor fails with one that it cannot have.
+TEST(timer_limits, SC_3_times_of_receive_timeouts) {
+    clock_rig rig;
+    const duration tick = rig.timers().resolution();
+    const duration most = rig.timers().maximum_delay();
+    for (const duration bad : {duration::zero(), ms(-1), most + tick}) {
+        failed_with.clear();
+        rig.tell(idle_after{bad});
+        EXPECT_EQ(failed_with, "the scheduler refuses a timer: invalid_delay");
+        EXPECT_EQ(rig.timers().active_count(), 0u);
+    }
+    EXPECT_EQ(rig.said.decision_count, 3u);
+    rig.tell(idle_after{most});
+    EXPECT_EQ(rig.timers().active_count(), 1u);
+    EXPECT_EQ(rig.said.decision_count, 3u);
+    rig.time.advance(most);
+    rig.run();
+    EXPECT_TRUE(journal().is({told_idle}));
+    rig.end();
+}
+
 // SC-2, TM-1: a start that is refused changes nothing: the timer of its key goes on.
 TEST(timer_limits, SC_2_a_refused_start_leaves_the_timer_of_its_key) {
     clock_rig rig;
@@ -162,4 +219,34 @@ TEST(timer_limits, BP_3_a_timer_is_replaced_while_others_are_rejected) {
     rig.pass(2);
     EXPECT_TRUE(journal().is({beats + 2}));
     rig.end();
+}
+
+namespace {
+
+std::atomic<int> heard{0};
+std::atomic<int> accepted{0};
+
+class hasty : public actor<beat> {
+public:
+    void pre_start() {
+        const bool single = context().start_single_timer("s", beat{1}, duration::zero());
+        const bool first =
+            context().start_timer_at_fixed_rate("f", beat{2}, ms(-1), duration::from_s(100));
+        const bool period = context().start_timer_at_fixed_rate("p", beat{3}, duration::zero());
+        accepted = (single ? 1 : 0) + (first ? 10 : 0) + (period ? 100 : 0);
+    }
+    void on(const beat&) { ++heard; }
+};
+
+}  // namespace
+
+// SC-3, SC-26: with next_tick a delay of nothing comes at the next tick; a period is none.
+TEST(timer_limits, SC_3_the_configuration_may_accept_a_delay_of_nothing) {
+    heard = accepted = 0;
+    actor_system::options o;
+    o.scheduler.zero_delay = zero_delay_rule::next_tick;
+    actor_system system("hasty", o);
+    (void)system.spawn<hasty>("hasty");
+    EXPECT_TRUE(tactus_test::until([] { return heard == 2; }));
+    EXPECT_EQ(accepted, 11);
 }

@@ -173,7 +173,7 @@ public:
     [[nodiscard]] std::uint32_t stash_size() const noexcept { return world().stash_size(turn_); }
 
     /// TM-1: timers with a key: starting one again replaces it. False: there is no room, or a time
-    /// is too long (see timer_wheel); one that was there goes on then (SC-2).
+    /// is too long, or not positive (SC-3); one that was there goes on then (SC-2).
     template <message M>
     bool start_single_timer(timer_key key, M message, duration delay) {
         return start(key, std::move(message), timer_mode::single, delay, delay);
@@ -255,7 +255,8 @@ public:
         return scheduler() != nullptr ? scheduler()->current_batch(&turn_)
                                       : std::optional<execution_batch>{};
     }
-    /// TM-2: tells it receive_timeout when no message was handled for so long, again and again.
+    /// TM-2: tells it receive_timeout when no message was handled for so long, again and again. One
+    /// that it cannot have, or a time that is not positive (SC-3), fails the actor.
     void set_receive_timeout(duration after) noexcept { world().set_receive_timeout(turn_, after); }
     void cancel_receive_timeout() noexcept { world().set_receive_timeout(turn_, duration::max()); }
 

@@ -131,11 +131,9 @@ public:
     /// The same with the reason.
     using armed = std::expected<timer_handle, scheduler_error>;
     [[nodiscard]] armed try_arm(const timer_target& to, duration delay) noexcept;
-    /// The same for the actor `r.to`. One that is periodic keeps its place from when it is due until
-    /// it is armed again, or cancelled.
-    [[nodiscard]] armed arm(const job_request& r) noexcept {
-        return arm_for(r, job_kind::note, nullptr);
-    }
+    /// The same for the actor `r.to`; its times are those that a user may ask for (SC-3). One that
+    /// is periodic keeps its place from when it is due until it is armed again, or cancelled.
+    [[nodiscard]] armed arm(const job_request& r) noexcept;
     /// Of one that is periodic and was due, by its owner: due again then, under a new handle.
     /// `closed`: it has ended.
     [[nodiscard]] armed rearm(timer_handle which, instant due) noexcept;
