@@ -109,6 +109,20 @@ TEST(retry, exceptions_are_failures) {
     }
 }
 
+// SC-13: a time that cannot be waited for has not passed: what came last is the result.
+TEST(retry, SC_13_without_a_timer_nothing_is_tried_again) {
+    rig r;
+    const retry_options how{
+        .retries = 5, .delay = duration::max(), .delay_max = duration::max()};  // none is so late
+    for (const bool in_a_task : {false, true}) {
+        EXPECT_EQ(r.tried(how, {.succeeds_at = 0}, in_a_task), answer(std::unexpected("try 1")));
+        EXPECT_EQ(tries.load(), 1);
+        EXPECT_EQ(r.tried(how, {.succeeds_at = 0, .throws = true}, in_a_task),
+                  answer(std::unexpected("threw try 1")));
+        EXPECT_EQ(tries.load(), 1);
+    }
+}
+
 // C-PAT-4: what is tried again may be said by a predicate.
 TEST(retry, a_predicate_says_what_is_tried_again) {
     rig r;

@@ -11,10 +11,14 @@
 //
 // Elsewhere retry_counter says whether, and after what time, to try again. The first try is no
 // retry: `retries` 0 is one try. An exception is a failure, too; the last one goes on to who
-// awaits.
+// awaits. So does what came last when there is no timer for the time between (SC-13): a scheduler
+// that takes no more is not helped by tries that follow each other at once.
 #pragma once
 
 #include <cstdint>
+#if defined(__cpp_exceptions)
+#include <exception>
+#endif
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -105,26 +109,34 @@ template <class Make, class IsFailure = detail::has_no_value>
     using result = detail::result_of_try<Make>;
     retry_counter counter(how);
     for (;;) {
-        std::optional<duration> wait;
+        std::optional<result> tried;
 #if defined(__cpp_exceptions)
+        std::exception_ptr thrown;
         try {
 #endif
-            result tried = co_await detail::try_once(make);
-            if (is_failure(std::as_const(tried)))
-                wait = counter.next();
-            if (!wait)
-                co_return tried;
+            result given = co_await detail::try_once(make);
+            if (!is_failure(std::as_const(given)))
+                co_return given;
+            tried.emplace(std::move(given));
 #if defined(__cpp_exceptions)
         } catch (...) {
-            wait = counter.next();
-            if (!wait)
-                throw;
+            thrown = std::current_exception();
         }
 #endif
-        // A context is of one turn: this may be another one. Where no timer is to be had the next
-        // try comes at once: tries are counted.
-        if (*wait > duration::zero())
-            (void)co_await actor_context(*turn::current()).delay(*wait);
+        const std::optional<duration> wait = counter.next();
+        bool goes_on = wait.has_value();
+        if (goes_on && *wait > duration::zero()) {
+            // A context is of one turn: this may be another one.
+            const auto waited = co_await actor_context(*turn::current()).delay(*wait);
+            goes_on = waited.has_value();
+        }
+        if (goes_on)
+            continue;
+#if defined(__cpp_exceptions)
+        if (thrown)
+            std::rethrow_exception(thrown);
+#endif
+        co_return std::move(*tried);
     }
 }
 
