@@ -5,9 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
+#include <semaphore>
 #include <string>
 
 #include "pool_rig.hpp"
@@ -66,6 +68,76 @@ TEST(ask_future, AS_1_no_reply) {
     ASSERT_TRUE(until([&] { return !system.select("/user/oracle"); }));
     EXPECT_EQ(ask_future<std::string>(system, ref, ask_it, 10s).get().error().what,
               ask_error::kind::target_terminated);
+}
+
+// AS-1, SC-3: 2^31 - 1 ticks are accepted, one more is no time to wait.
+TEST(ask_future, AS_1_the_longest_time) {
+    actor_system system{"demo"};
+    auto ref = system.spawn<oracle>("oracle");
+    const std::chrono::nanoseconds most(system.scheduler().maximum_delay().ns());
+    EXPECT_EQ(ask_future<std::string>(system, ref, ask_it, most).get(), "yes");
+    const std::chrono::nanoseconds tick(system.scheduler().resolution().ns());
+    EXPECT_EQ(ask_future<std::string>(system, ref, ask_it, most + tick).get().error().what,
+              ask_error::kind::invalid_timeout);
+    EXPECT_EQ(ask_future<std::string>(system, ref, ask_it, std::chrono::nanoseconds::max()).get(),
+              "yes");
+}
+
+namespace {
+
+/// As a clock of the machine, but it stands still until it is moved.
+class still_clock final : public tactus::clock {
+public:
+    instant now() const noexcept override { return instant::from_ns(ns.load()); }
+    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
+    std::atomic<std::uint64_t> ns{0};
+};
+/// The test acts instead.
+class idle_driver final : public tick_driver {
+public:
+    const char* name() const noexcept override { return "idle"; }
+    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
+    std::expected<void, tick_driver_error> start(tick_host&) noexcept override { return {}; }
+    void stop() noexcept override {}
+};
+class busy : public actor<int> {
+public:
+    busy(std::counting_semaphore<>* in, std::counting_semaphore<>* go) : in_(in), go_(go) {}
+    void on(int) {
+        in_->release();
+        go_->acquire();
+    }
+
+private:
+    std::counting_semaphore<>* in_;
+    std::counting_semaphore<>* go_;
+};
+
+}  // namespace
+
+// AS-1: the time counts from the question, although no worker has got to it.
+TEST(ask_future, AS_1_the_time_counts_from_the_call) {
+    std::counting_semaphore<> in(0);
+    std::counting_semaphore<> go(0);
+    still_clock time;
+    idle_driver driver;
+    actor_system::options o;
+    o.dispatcher.workers = 1;
+    o.dispatcher.max_workers = 1;
+    o.tools.time = &time;
+    o.tools.driver = &driver;
+    actor_system system("busy", o);
+    const auto ref = system.spawn<oracle>("oracle");
+    system.spawn<busy>("busy", &in, &go).tell(1);
+    ASSERT_TRUE(in.try_acquire_for(60s));
+    const instant asked = time.now();
+    auto answer = ask_future<std::string>(system, ref, ask_in_vain, 50ms);
+    time.ns += 40'000'000;
+    go.release();
+    ASSERT_TRUE(until([&] { return system.scheduler().next_deadline() != instant::never(); }));
+    EXPECT_GE(system.scheduler().next_deadline(), asked + duration::from_ms(50));
+    EXPECT_LE(system.scheduler().next_deadline(), asked + duration::from_ms(51));
+    go.release();
 }
 
 // AS-1, UP-2: a system that ends leaves no future without a value.

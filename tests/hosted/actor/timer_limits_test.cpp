@@ -166,6 +166,24 @@ TEST(timer_limits, SC_3_times_of_receive_timeouts) {
     rig.end();
 }
 
+// SC-3, AS-1: the same for a question.
+TEST(timer_limits, SC_3_times_of_questions) {
+    clock_rig rig;
+    const duration tick = rig.timers().resolution();
+    const duration most = rig.timers().maximum_delay();
+    constexpr int invalid = -1 - static_cast<int>(ask_fault::invalid_timeout);
+    for (const duration bad : {duration::zero(), ms(-1), most + tick}) {
+        rig.tell(ask_self{bad});
+        EXPECT_TRUE(journal().is({invalid}));
+    }
+    for (const duration good : {tick, most, duration::max()}) {
+        rig.tell(ask_self{good});
+        EXPECT_TRUE(journal().is({7}));
+    }
+    EXPECT_EQ(rig.timers().active_count(), 0u);
+    rig.end();
+}
+
 // SC-2, TM-1: a start that is refused changes nothing: the timer of its key goes on.
 TEST(timer_limits, SC_2_a_refused_start_leaves_the_timer_of_its_key) {
     clock_rig rig;

@@ -13,6 +13,7 @@
 // Thread safety: any thread; within an actor too, as long as nobody there waits for it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <expected>
 #include <future>
@@ -60,11 +61,15 @@ struct gave_up {};
 template <class R>
 class future_box : public actor<R, gave_up> {
 public:
-    explicit future_box(owed_answer<R> to) : to_(std::move(to)) {}
+    future_box(owed_answer<R> to, instant asked_at) : to_(std::move(to)), asked_at_(asked_at) {}
 
     void pre_start() {
-        if (to_.timeout() != duration::max() &&
-            !this->context().start_single_timer(1, gave_up{}, to_.timeout()))
+        if (to_.timeout() == duration::max())
+            return;
+        // Counted from the question: where workers are busy this comes later.
+        const duration passed = this->context().world().kernel().time()->now() - asked_at_;
+        const duration rest = std::max(to_.timeout() - passed, duration::from_ns(1));
+        if (!this->context().start_single_timer(1, gave_up{}, rest))
             end(ask_error::kind::no_room);
     }
     void on(R&& reply) {
@@ -80,6 +85,7 @@ private:
     }
 
     owed_answer<R> to_;
+    instant asked_at_;
 };
 
 }  // namespace detail
@@ -96,12 +102,15 @@ template <class R, class Target, class Make>
         at_once.fail(what);
         return result;
     };
-    if (timeout <= std::chrono::nanoseconds::zero())
+    const bool ends = timeout != std::chrono::nanoseconds::max();
+    if (timeout <= std::chrono::nanoseconds::zero() ||
+        (ends && duration::from_ns(timeout.count()) > system.scheduler().maximum_delay()))
         return failed(ask_error::kind::invalid_timeout);
     detail::owed_answer<R> later(why);
     auto result = later.future();
     actor_world& world = system.world();
-    auto r = detail::request_for<detail::future_box<R>>(world.memory(), {}, {}, std::move(later));
+    auto r = detail::request_for<detail::future_box<R>>(world.memory(), {}, {}, std::move(later),
+                                                        world.kernel().time()->now());
     if (!r)
         return failed(ask_error::kind::no_room);
     const auto box = world.spawn_orphan(*r);

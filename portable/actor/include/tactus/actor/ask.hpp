@@ -39,6 +39,8 @@ bool ask_source<R, Make>::start() noexcept {
     // First, since a share that was made has two holders.
     if (ends && world.timers() == nullptr)
         return refused(ask_fault::no_room);
+    if (ends && what_.timeout > world.timers()->maximum_delay())
+        return refused(ask_fault::invalid_timeout);
     share_ = detail::reply_share<R>::make(world.memory(), to_wake_);
     if (share_ == nullptr)
         return refused(ask_fault::no_room);
