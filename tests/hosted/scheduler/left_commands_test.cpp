@@ -30,14 +30,12 @@ using tactus::scheduler_warning_kind;
 using tactus::timer_priority;
 using tactus_test::large_memory;
 using tactus_test::large_scheduler_rig;
+using tactus_test::ms;
 using tactus_test::noted_warnings;
 using tactus_test::number;
 
 namespace {
 
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 constexpr duration far = duration::from_s(2 * 24 * 3'600);
 
 /// Grows cell by cell, and tells once when it does.

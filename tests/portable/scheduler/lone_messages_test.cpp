@@ -21,14 +21,11 @@ using tactus_test::beside_scheduler;
 using tactus_test::board;
 using tactus_test::dead;
 using tactus_test::journal;
+using tactus_test::ms;
 using tactus_test::number;
 using tactus_test::served_rig;
 
 namespace {
-
-constexpr duration ms(std::int64_t n) {
-    return duration::from_ms(n);
-}
 
 /// More than a quota of 4 has cells for.
 constexpr unsigned many = board::roomy ? 60 : 12;
