@@ -13,6 +13,7 @@
 
 #include <tactus/runtime/actor_system.hpp>
 
+#include "pool_rig.hpp"
 #include "world_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
@@ -240,4 +241,34 @@ TEST(suspended_actor, CO_6_a_limit_of_a_suspension_stands_for_the_actors) {
     EXPECT_TRUE(journal().is({10}));
     rig.end();
     journal().clear();
+}
+
+namespace {
+
+/// Suspends itself once, without a limit.
+class held_once : public actor<int> {
+public:
+    void on(int v) {
+        if (v == holds_by_itself)
+            EXPECT_TRUE(
+                context().suspend(suspend_reason::user_defined, resume_condition::signal(7)));
+        else
+            ++handled_after;
+    }
+};
+
+}  // namespace
+
+// CO-6, DR-4: the limit reaches an actor that is placed by its deployment, too.
+TEST(suspended_actor, CO_6_a_limit_of_the_actor_goes_with_its_deployment) {
+    handled_after = 0;
+    actor_system::options o;
+    o.names = [](resolver&) -> std::expected<void, std::string> { return {}; };
+    actor_system system("placed", o);
+    const auto a =
+        system.try_spawn<held_once>("a", {.suspending = {ms(5), suspend_limit_action::resume}});
+    ASSERT_TRUE(a.has_value());
+    a->tell(holds_by_itself);
+    a->tell(10);
+    EXPECT_TRUE(tactus_test::until([] { return handled_after.load() == 1; }));
 }

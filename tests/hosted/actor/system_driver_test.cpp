@@ -313,8 +313,8 @@ TEST(system_driver, TS_8_a_driver_may_stop_while_its_system_is_built) {
         hasty_driver driver;
         lines log;
         actor_system system("test", {.tools = {.driver = &driver, .log = &log}});
-        EXPECT_TRUE(until([&] { return driver.starts.load() == 2; }));
-        EXPECT_TRUE(log.has("the tick driver hasty stopped, driver_stopped"));
+        ASSERT_TRUE(until([&] { return driver.starts.load() == 2; }));
+        ASSERT_TRUE(log.has("the tick driver hasty stopped, driver_stopped"));
     }
 }
 
