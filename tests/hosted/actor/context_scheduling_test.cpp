@@ -106,6 +106,9 @@ TEST(context_scheduling, with_a_fixed_delay) {
     });
     EXPECT_EQ(r.counts_of(9, [&] { return r.seen.size(); }),
               (counts{0, 1, 1, 1, 2, 2, 2, 3, 3}));  // each is handled at once
+    ASSERT_EQ(r.seen.size(), 3u);
+    EXPECT_EQ(r.seen[2].batch->mode, job_mode::fixed_delay);
+    EXPECT_TRUE(r.seen[2].from == r.by.any());
     r.rig.end();
 }
 

@@ -61,13 +61,16 @@ TEST(delay, SC_15_gives_the_batch_of_one_run_however_late) {
     r.rig.pass(2);
     EXPECT_TRUE(r.said.empty());
     EXPECT_EQ(r.rig.world.timers()->active_count(), 1u);
-    r.rig.pass(50);
+    r.rig.time.advance(ms(50));
+    r.rig.run();
     ASSERT_EQ(r.said.size(), 1u);
     ASSERT_TRUE(r.said[0].has_value());
     EXPECT_EQ(r.said[0]->runs, 1u);
     EXPECT_EQ(r.said[0]->missed_runs, 0u);
     EXPECT_EQ(r.said[0]->mode, job_mode::one_shot);
     EXPECT_NE(r.said[0]->job, 0u);
+    r.rig.pass(10);
+    EXPECT_EQ(r.said.size(), 1u);
     r.rig.end();
 }
 

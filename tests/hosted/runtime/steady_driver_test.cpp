@@ -416,9 +416,11 @@ TEST(steady_driver, TS_7_forgets_who_listened) {
 /// The machine's clock, and what the test adds to it.
 class pushed_clock final : public tactus::clock {
 public:
-    instant now() const noexcept override { return real_.now() + duration::from_s(pushed.load()); }
+    instant now() const noexcept override {
+        return real_.now() + duration::from_ms(pushed_ms.load());
+    }
     clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
-    std::atomic<std::int64_t> pushed{0};
+    std::atomic<std::int64_t> pushed_ms{0};
 
 private:
     runtime::steady_clock real_;
@@ -428,11 +430,14 @@ struct recent_lateness final : driver_listener {
     bool measured(const tick_driver_metrics& what) noexcept override {
         const bool is_long = what.lateness_recent >= duration::from_s(3'000);
         (is_long ? longs : shorts).fetch_add(1);
+        if (what.lateness_recent >= what.lateness + duration::from_ms(200))
+            earlier.fetch_add(1);
         last_max_ns.store(what.lateness_max.ns());
         return true;
     }
     std::atomic<unsigned> longs{0};
     std::atomic<unsigned> shorts{0};
+    std::atomic<unsigned> earlier{0};  // not the last wake-up was the latest
     std::atomic<std::int64_t> last_max_ns{0};
 };
 
@@ -449,11 +454,22 @@ TEST(steady_driver, TS_7_tells_how_late_it_woke_since_it_told_last) {
     ASSERT_TRUE(until([&] { return told.shorts.load() >= 1; }));
     EXPECT_EQ(told.longs.load(), 0U);
     // Within its sleep of a second the time becomes an hour later.
-    time.pushed.store(3'600);
+    time.pushed_ms.store(3'600'000);
     ASSERT_TRUE(until([&] { return told.longs.load() >= 1; }));
     const unsigned before = told.shorts.load();
     ASSERT_TRUE(until([&] { return told.shorts.load() > before; }));
     EXPECT_EQ(told.longs.load(), 1U);
     EXPECT_GE(told.last_max_ns.load(), duration::from_s(3'000).ns());
+    // The latest of all since then, not the last: late for a deadline, and in time to tell. Again
+    // where this thread was too slow for that.
+    for (unsigned i = 0; i < 20 && told.earlier.load() == 0; ++i) {
+        const unsigned tellings = told.shorts.load();
+        ASSERT_TRUE(until([&] { return told.shorts.load() > tellings; }));
+        host.add(driver, host.in(duration::from_ms(100)));
+        std::this_thread::sleep_for(20ms);
+        time.pushed_ms.fetch_add(400);
+        ASSERT_TRUE(until([&] { return told.shorts.load() > tellings + 1; }));
+    }
+    EXPECT_GE(told.earlier.load(), 1U);
     driver.stop();
 }

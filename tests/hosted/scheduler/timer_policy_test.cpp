@@ -7,6 +7,8 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <thread>
 
 #include <tactus/dispatch/arena.hpp>
@@ -30,14 +32,22 @@ TEST(timer_policy_hosted, policies_may_be_set_while_they_are_looked_up) {
             (void)policies.clear_for_dispatcher(static_cast<std::uint16_t>((i + 1) % 3));
         }
     });
-    for (int i = 0; i < 20'000; ++i) {
+    // Until each was found, with a policy and without, so that the two threads were at it at once.
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    std::uint32_t with = 0;
+    std::uint32_t without = 0;
+    while ((with < 1'000 || without < 1'000) && std::chrono::steady_clock::now() < limit) {
         const fixed_rate_options o = policies.lookup({.dispatcher = 1}).fixed_rate;
-        const bool whole = o == fixed_rate_options{} ||
-                           (o.backlog_limit == o.burst_threshold && o.backlog_limit >= 10);
+        const bool is_default = o == fixed_rate_options{};
+        ++(is_default ? without : with);
+        const bool whole =
+            is_default || (o.backlog_limit == o.burst_threshold && o.backlog_limit >= 10);
         EXPECT_TRUE(whole);
         if (!whole)
             break;
     }
+    EXPECT_GE(with, 1'000u);
+    EXPECT_GE(without, 1'000u);
     stop = true;
 }
 
