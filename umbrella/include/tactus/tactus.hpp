@@ -170,6 +170,7 @@
 #include <tactus/scheduler/lone_run.hpp>
 #include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/owed_warnings.hpp>
+#include <tactus/scheduler/past_cells.hpp>
 #include <tactus/scheduler/pending_delay.hpp>
 #include <tactus/scheduler/scheduler.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
