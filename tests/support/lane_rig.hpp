@@ -39,6 +39,7 @@ public:
         std::uint64_t seed = 1;
         tactus::clock* time = nullptr;
         tactus::timer_phase* timers = nullptr;
+        tactus::tick_driver* driver = nullptr;
         tactus::governor* advice = nullptr;
         tactus::load_probe* load = nullptr;
         tactus::kernel_events* events = nullptr;
@@ -59,6 +60,7 @@ public:
                   .slots = &slots_,
                   .time = o.time,
                   .timers = o.timers,
+                  .driver = o.driver,
                   .advice = o.advice,
                   .load = o.load,
                   .events = o.events,

@@ -113,6 +113,45 @@ TEST(timekeeper, a_deadline_from_outside_wakes_a_sleeper_at_once) {
     EXPECT_TRUE(rig.idle().sleep(other, -1));
 }
 
+// TS-7, TC-F12: all workers may be busy for long, so the driver is told at once, by whomever it was
+// added.
+TEST(timekeeper, TS_7_a_driver_is_told_of_every_deadline) {
+    class listening final : public tactus::tick_driver {
+    public:
+        [[nodiscard]] const char* name() const noexcept override { return "listening"; }
+        [[nodiscard]] tactus::clock_kind kind() const noexcept override {
+            return tactus::clock_kind::realtime_host;
+        }
+        [[nodiscard]] std::expected<void, tactus::tick_driver_error> start(
+            tactus::tick_host&) noexcept override {
+            return {};
+        }
+        void stop() noexcept override {}
+        void deadline_added(instant at) noexcept override { told = at; }
+
+        instant told = instant::never();
+    };
+    still_clock time;
+    one_deadline timers;
+    listening driver;
+    lane_rig rig({.time = &time, .timers = &timers, .driver = &driver});
+    rig.order().deadline_added(&rig.worker(), later);
+    EXPECT_TRUE(driver.told == later);
+    rig.order().deadline_added(nullptr, time.at);
+    EXPECT_TRUE(driver.told == time.at);
+}
+
+// TC-F12: a clock that is set by hand stands still while a worker sleeps; who sets it runs
+// what is due.
+TEST(timekeeper, nobody_sleeps_until_a_time_that_is_set_by_hand) {
+    tactus::manual_clock time{duration::from_ns(1)};
+    one_deadline timers;
+    lane_rig rig({.time = &time, .timers = &timers});
+    const port::atomic<std::uint32_t> go_on{0};
+    timers.at = time.now();  // due: with another clock this would be what ends the sleep
+    EXPECT_FALSE(rig.order().await_work(rig.worker(), go_on, 0));
+}
+
 // What was handed on to who searches is not lost when that one finds something.
 TEST(timekeeper, the_last_to_search_looks_for_a_deadline_nobody_keeps) {
     for (const bool pending : {false, true}) {
