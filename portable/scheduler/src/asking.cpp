@@ -8,6 +8,8 @@
 
 namespace tactus::inline v0 {
 
+using detail::job_kind;
+
 std::optional<scheduler_error> scheduler::fault_of(duration d, const char* field) const noexcept {
     const bool is_period = field[0] == 'p';
     const bool is_usable =
@@ -20,11 +22,12 @@ std::optional<scheduler_error> scheduler::fault_of(duration d, const char* field
                            .limit = maximum_delay_.ns()};
 }
 
-std::optional<scheduler_error> scheduler::fault_of(const job_request& r) const noexcept {
+std::optional<scheduler_error> scheduler::fault_of(const job_request& r,
+                                                   job_kind kind) const noexcept {
     if (const auto fault = fault_of(r.first, "delay"))
         return fault;
-    // SC-9: it would fail at every run.
-    if (r.executor != timer_affinity::no_dispatcher &&
+    // SC-9: it would fail at every run. Of a message it is only where policies look.
+    if (kind == job_kind::function && r.executor != timer_affinity::no_dispatcher &&
         kernel_->dispatcher_at(r.executor) == nullptr)
         return no_dispatcher_at(r.executor);
     if (r.mode == job_mode::one_shot)

@@ -188,7 +188,7 @@ scheduler::place scheduler::begin_registering(const job_request& r, job_kind kin
     place p;
     if (port::in_interrupt())
         return {.why = {.code = scheduler_errc::within_interrupt}};
-    if (const auto fault = fault_of(r))
+    if (const auto fault = fault_of(r, kind))
         return {.why = *fault};
     const instant now = time_.now();
     look(now);
@@ -244,7 +244,7 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
     if (port::in_interrupt())
         return std::unexpected(scheduler_error{.code = scheduler_errc::within_interrupt});
     if (kind == job_kind::message || kind == job_kind::function) {
-        if (const auto fault = fault_of(r)) [[unlikely]]
+        if (const auto fault = fault_of(r, kind)) [[unlikely]]
             return std::unexpected(*fault);
     }
     const instant now = time_.now();

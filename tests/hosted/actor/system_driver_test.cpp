@@ -345,9 +345,10 @@ TEST(system_driver, TS_7_a_driver_forgets_a_system_that_has_ended) {
     }
     EXPECT_EQ(driver.listener.load(), nullptr);
     // One that was never asked is left alone.
-    struct : driver_listener {
+    struct kept_listener final : driver_listener {
         bool measured(const tick_driver_metrics&) noexcept override { return true; }
-    } other;
+    };
+    kept_listener other;
     driver.listen(&other);
     {
         const actor_system system("second", {.tools = {.driver = &driver}});

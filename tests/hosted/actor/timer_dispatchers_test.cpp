@@ -155,14 +155,12 @@ public:
 TEST(timer_dispatchers, SC_9_a_dispatcher_that_is_not_there_is_refused) {
     two_dispatchers rig;
     scheduler& timers = rig.system->scheduler();
-    const auto to = rig.system->spawn_anonymous<quiet>();
     const auto does_nothing = [](const execution_batch&) {};
     const auto beyond = static_cast<std::uint16_t>(rig.other + 1);
     for (const std::uint16_t given : {beyond, std::uint16_t{0xFFFE}}) {
         const std::expected<cancellable, scheduler_error> all[] = {
             timers.schedule_once_fn(ms(1), does_nothing, given),
             timers.schedule_at_fixed_rate_fn(ms(1), ms(1), does_nothing, given),
-            timers.schedule_once(ms(1), to.index(), 1, {}, timer_priority::normal, given),
         };
         for (const auto& made : all) {
             ASSERT_FALSE(made.has_value());

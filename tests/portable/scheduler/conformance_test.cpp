@@ -142,12 +142,11 @@ TEST(scheduler_conformance, a_job_that_failed_is_completed_for_good) {
 TEST(scheduler_conformance, a_function_that_nobody_runs_is_told_and_others_go_on) {
     scheduler_rig rig;
     const auto who = rig.spawn();
-    auto nobody_s = rig->add_function({.first = ms(1), .executor = 9},
-                                      [](const execution_batch&) { journal().add(-1); });
-    auto again = rig->add_function(
-        {.mode = job_mode::fixed_rate, .first = ms(1), .period = ms(1), .executor = 9},
-        [](const execution_batch&) { journal().add(-1); });
+    auto nobody_s = rig->schedule_once_fn(ms(1), [](const execution_batch&) { journal().add(-1); });
+    auto again = rig->schedule_at_fixed_rate_fn(ms(1), ms(1),
+                                                [](const execution_batch&) { journal().add(-1); });
     ASSERT_TRUE(nobody_s && again && rig->schedule_once(ms(1), who, number{1}));
+    rig.kernel->dispatcher_at(0)->tasks().close();
     rig.jump(1);
     EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::handler_failed), 2u);
     EXPECT_EQ(rig->counted().dropped, 2u);

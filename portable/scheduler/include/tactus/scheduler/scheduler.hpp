@@ -240,7 +240,8 @@ private:
 
     [[nodiscard]] std::uint16_t callers_dispatcher() const noexcept;
     [[nodiscard]] timer_policy find_policy(timer_affinity from) const noexcept;
-    [[nodiscard]] std::optional<scheduler_error> fault_of(const job_request& r) const noexcept;
+    [[nodiscard]] std::optional<scheduler_error> fault_of(const job_request& r,
+                                                          detail::job_kind kind) const noexcept;
     [[nodiscard]] std::optional<scheduler_error> fault_of(duration d,
                                                           const char* field) const noexcept;
     [[nodiscard]] scheduler_error no_dispatcher_at(std::uint16_t number) const noexcept;
