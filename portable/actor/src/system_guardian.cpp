@@ -5,6 +5,7 @@
 
 #include <tactus/dispatch/dump.hpp>
 
+#include <algorithm>
 #include <new>
 
 namespace tactus::inline v0 {
@@ -119,7 +120,8 @@ bool system_guardian::wanted() const noexcept {
 }
 
 void system_guardian::wait(duration d) {
-    rests_ = context().start_single_timer("samples", sample_due{}, d) ? 0 : 1;
+    const duration rest = std::max(d, duration::from_ns(1));
+    rests_ = context().start_single_timer("samples", sample_due{}, rest) ? 0 : 1;
 }
 
 void system_guardian::on(sampling_wanted) {

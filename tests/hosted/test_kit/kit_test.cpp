@@ -39,7 +39,7 @@ public:
 
 /// The jobs of C-TST-1, as timers of one actor.
 struct jobs {
-    test::kit kit;
+    test::kit kit{{.scheduler = {.zero_delay = zero_delay_rule::next_tick}}};
     test::actor_under_test<worker_actor> who = kit.spawn_under_test<worker_actor>("jobs");
 
     void every(int id, duration first, duration interval) {

@@ -19,6 +19,7 @@
 // Its own messages: get_current_child, get_restart_count, backoff_reset.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <expected>
 #include <optional>
@@ -149,7 +150,8 @@ public:
         }
         const duration delay =
             retries_.next(at_least_, context().in().on().lanes().streams()[random_stream::jitter]);
-        if (!context().start_single_timer("start", detail::start_child{}, delay))
+        if (!context().start_single_timer("start", detail::start_child{},
+                                          std::max(delay, duration::from_ns(1))))
             return std::unexpected(failure("no room for the timer of a back-off"));
         return {};
     }
