@@ -83,8 +83,7 @@ TEST(registering, SC_3_a_timer_of_an_actor_is_not_longer_either) {
                 continue;
             }
             EXPECT_EQ(made.error().code, scheduler_errc::invalid_delay);
-            EXPECT_EQ(std::string_view(made.error().field),
-                      r.first == longer ? "delay" : "period");
+            EXPECT_EQ(std::string_view(made.error().field), r.first == longer ? "delay" : "period");
             EXPECT_EQ(made.error().value, longer.ns());
             EXPECT_EQ(made.error().limit, most.ns());
         }
