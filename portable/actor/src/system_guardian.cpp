@@ -5,7 +5,6 @@
 
 #include <tactus/dispatch/dump.hpp>
 
-#include <algorithm>
 #include <new>
 
 namespace tactus::inline v0 {
@@ -120,8 +119,7 @@ bool system_guardian::wanted() const noexcept {
 }
 
 void system_guardian::wait(duration d) {
-    const duration rest = std::max(d, duration::from_ns(1));
-    rests_ = context().start_single_timer("samples", sample_due{}, rest) ? 0 : 1;
+    rests_ = context().start_single_timer("samples", sample_due{}, d) ? 0 : 1;
 }
 
 void system_guardian::on(sampling_wanted) {
@@ -131,8 +129,12 @@ void system_guardian::on(sampling_wanted) {
     if (time == nullptr)
         return;
     const auto since = duration::from_ms(ms_of(time->now()) - ended_ms_);
-    const bool too_early = sampled_ != 0 && since < sample_interval;
-    wait(too_early ? sample_interval - since : duration::zero());
+    if (sampled_ != 0 && since < sample_interval) {
+        wait(sample_interval - since);
+        return;
+    }
+    rests_ = 0;
+    on(sample_due{});
 }
 
 void system_guardian::on(sample_due) {

@@ -4,7 +4,8 @@
 // system: dumps by message (OH-5), and samples for who subscribes them (OH-3).
 //
 //     state      on                then       does
-//     resting    sampling_wanted   waiting    a timer: now, or a second after the last samples
+//     resting    sampling_wanted   taking     the first few
+//     resting    sampling_wanted   waiting    a timer: a second after the last samples
 //     waiting    sampling_wanted   waiting    nothing
 //     waiting    sample_due        taking     the first few, if somebody still subscribes
 //     waiting    sample_due        resting    nothing, if nobody does

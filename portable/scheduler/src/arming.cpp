@@ -36,11 +36,6 @@ scheduler::armed scheduler::arm_for(const job_request& wanted, job_kind kind,
                                     const void* whom) noexcept {
     if (wanted.first > maximum_delay_)
         return std::unexpected(too_late(wanted.first));
-    if (wanted.period > maximum_delay_) {
-        scheduler_error why = too_late(wanted.period);
-        why.field = "period";
-        return std::unexpected(why);
-    }
     static constexpr detail::cargo_type nothing{};
     job_request r = wanted;
     if (r.first < duration::zero())
