@@ -372,7 +372,10 @@ struct counting_listener final : tactus::timer_listener {
 // CO-6: a listener is not told of what is lost, so nothing of its own is: it is refused instead.
 TEST(left_commands, CO_6_a_listener_is_refused_when_there_is_no_memory) {
     telling_memory nodes(tactus::scheduler_wheel::node_bytes(64));
-    left_rig all(64, [&](tactus::scheduler_options& o) { o.nodes = &nodes; });
+    left_rig all(64, [&](tactus::scheduler_options& o) {
+        o.nodes = &nodes;
+        o.listener = nullptr;  // two threads would be refused
+    });
     counting_listener listener;
     std::optional<tactus::timer_handle> armed;
     std::atomic<unsigned> done{0};
