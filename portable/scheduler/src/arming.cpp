@@ -58,8 +58,8 @@ instant scheduler::sent_at(timer_handle which) noexcept {
     const instant now = time_.now();
     if (which.generation() == 0)
         return now;
+    const job_word seen(store_.word_at(which.index()).load(job::state.acquire()));
     const job& j = store_.at(which.index());
-    const job_word seen(j.word.load(job::state.acquire()));
     if (seen.generation() != which.generation() || !seen.is(job_word::owned) ||
         seen.state() != job_state::executing || j.holders.load(job::held.acquire()) != 1)
         return now;
@@ -72,12 +72,12 @@ scheduler::armed scheduler::rearm(timer_handle which, instant due) noexcept {
     const scheduler_error gone{.code = scheduler_errc::closed};
     if (which.generation() == 0)
         return std::unexpected(gone);
-    job& j = store_.at(which.index());
-    job_word::stored bits = j.word.load(job::state.acquire());
+    job_word::stored bits = store_.word_at(which.index()).load(job::state.acquire());
     const job_word seen(bits);
     if (seen.generation() != which.generation() || !seen.is(job_word::owned) ||
         seen.state() != job_state::executing || seen.is_last_use())
         return std::unexpected(gone);
+    job& j = store_.at(which.index());
     if (j.holders.load(job::held.acquire()) != 1)
         return which;  // its actor is about to be told
     const instant now = time_.now();
@@ -126,13 +126,12 @@ scheduler::armed scheduler::rearm(timer_handle which, instant due) noexcept {
 bool scheduler::pending(timer_handle which) noexcept {
     if (which.generation() == 0)
         return false;
-    const job& j = store_.at(which.index());
-    const job_word word(j.word.load(job::state.acquire()));
+    const job_word word(store_.word_at(which.index()).load(job::state.acquire()));
     if (word.generation() != which.generation())
         return false;
     // About to be told: as good as pending.
     if (word.is(job_word::owned) && word.state() == job_state::executing)
-        return j.holders.load(std::memory_order_relaxed) != 1;
+        return store_.at(which.index()).holders.load(std::memory_order_relaxed) != 1;
     return word.state() == job_state::pending || word.state() == job_state::scheduled;
 }
 

@@ -96,9 +96,10 @@ void scheduler::end_scheduled(job& j) noexcept {
 }
 
 void scheduler::end_alive(job& j) noexcept {
-    // Nobody else can hold what only this one does.
+    // Nobody else can hold what only this one does. No release: it carries nothing, and what this
+    // one did under the lock is seen by who gives the cell back under it.
     if (j.holders.load(job::held.acquire()) == 1 ||
-        j.holders.fetch_sub(1, job::held.acq_rel()) == 1)
+        j.holders.fetch_sub(1, job::held.acquire()) == 1)
         store_.give(j);
 }
 
@@ -132,9 +133,11 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
                      job_end why) noexcept {
     if (generation == 0)
         return false;
+    job_word seen(store_.word_at(index).load(job::state.acquire()));
+    if (seen.generation() != generation)
+        return false;
     job& j = store_.at(index);
     bool inside = false;
-    job_word seen(j.word.load(job::state.acquire()));
     // CN-3: a function that waits keeps no timer from being registered, nor does a timer whose
     // owner has yet to arm it again; and the cancel is noted now, not when they are done. Its cell
     // is not given back while the lock is held, and it is in somebody's hands, so that it cannot be
@@ -203,19 +206,19 @@ bool scheduler::end_word(job& j, job_word& seen, std::uint32_t generation, job_s
 std::optional<job_state> scheduler::state_of(const cancellable& which) const noexcept {
     if (which.serial_ != serial_ || which.generation_ == 0)
         return std::nullopt;
-    return job_word(store_.at(which.index_).word.load(job::state.acquire()))
+    return job_word(store_.word_at(which.index_).load(job::state.acquire()))
         .outcome_of(which.generation_);
 }
 
 bool scheduler::was_closed(const cancellable& which) const noexcept {
-    const job_word word(store_.at(which.index_).word.load(job::state.acquire()));
+    const job_word word(store_.word_at(which.index_).load(job::state.acquire()));
     return word.generation() == which.generation_ && word.end() == job_end::closed;
 }
 
 std::optional<job_end> scheduler::end_of(const cancellable& which) const noexcept {
     if (which.serial_ != serial_ || which.generation_ == 0)
         return std::nullopt;
-    const job_word word(store_.at(which.index_).word.load(job::state.acquire()));
+    const job_word word(store_.word_at(which.index_).load(job::state.acquire()));
     if (word.generation() != which.generation_ ||
         (word.state() != job_state::completed && word.state() != job_state::cancelled))
         return std::nullopt;

@@ -220,8 +220,8 @@ bool scheduler::leave_to_run(job& j) noexcept {
 }
 
 void scheduler::run_over(job_id of) noexcept {
+    job_word seen(store_.word_at(index_in(of)).load(std::memory_order_relaxed));
     job& j = store_.at(index_in(of));
-    job_word seen(j.word.load(std::memory_order_relaxed));
     while (seen.generation() == generation_in(of) && seen.state() == job_state::executing) {
         const bool is_sent = seen.is_sent();
         if (!j.replace(seen,
@@ -236,7 +236,7 @@ void scheduler::run_over(job_id of) noexcept {
 }
 
 bool scheduler::is_withdrawn(job_id which) const noexcept {
-    const job_word word(store_.at(index_in(which)).word.load(std::memory_order_relaxed));
+    const job_word word(store_.word_at(index_in(which)).load(std::memory_order_relaxed));
     return word.generation() != generation_in(which) || word.state() == job_state::cancelled;
 }
 

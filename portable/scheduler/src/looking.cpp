@@ -130,7 +130,8 @@ void scheduler::dump(text_sink& to, dump_format format, std::uint32_t jobs_max) 
     scheduler_dump out(to, format, s, jobs_max);
     for (std::uint32_t i = 0; i < made; ++i) {
         enter();
-        const auto view = view_of(store_.at(i), at);
+        // They may have been given back since.
+        const auto view = i < store_.made_count() ? view_of(store_.at(i), at) : std::nullopt;
         let_go();
         if (view)
             out.job(*view);

@@ -343,8 +343,8 @@ TEST(left_commands, SC_13_who_waits_is_woken_when_there_is_no_memory) {
 // SD-6: who is told that there is no place for it was not due.
 TEST(left_commands, SD_6_who_finds_no_place_is_not_the_last_batch) {
     telling_memory nodes(tactus::scheduler_wheel::node_bytes(256));
-    left_rig all(256, [&](tactus::scheduler_options& o) { o.nodes = &nodes; });
     counting_waker waker;
+    left_rig all(256, [&](tactus::scheduler_options& o) { o.nodes = &nodes; });
     EXPECT_TRUE(all.rig.timers.schedule_once(ms(1), all.who, number{1}).has_value());
     EXPECT_TRUE(all.rig.kernel->stop(all.who));
     (void)all.rig.kernel.run();

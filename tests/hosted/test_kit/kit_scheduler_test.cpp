@@ -231,7 +231,7 @@ std::vector<std::byte> log_of_a_world(std::uint64_t seed) {
 // SD-1: a whole world of actors, byte by byte, its end included.
 TEST(kit_scheduler, SD_1_two_runs_of_a_world_give_the_same_log) {
     std::vector<std::byte> last;
-    for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
         const std::vector<std::byte> log = log_of_a_world(seed);
         EXPECT_EQ(log, log_of_a_world(seed)) << "seed " << seed;
         EXPECT_NE(log, last);

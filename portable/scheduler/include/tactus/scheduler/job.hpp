@@ -239,6 +239,8 @@ constexpr std::size_t task_room(bool own_block) noexcept {
 // It has one base, and no virtual one: where its members are is well known.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
+/// Where the word of a cell is, also when its memory was given back: then that is all there is.
+inline constexpr std::size_t word_offset = offsetof(job, word);
 static_assert((offsetof(job, inside) + job::guard_room) % job::inside_alignment == 0);
 static_assert((offsetof(job, inside) + task_room(false)) % job::inside_alignment == 0);
 static_assert(port::cache_line < 8 || !job::is_compact ||

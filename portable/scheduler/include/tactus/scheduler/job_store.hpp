@@ -22,7 +22,7 @@
 //   J3  the top of the stack is the head of free_[turn_], the next below that of the list before,
 //       and so on round; a list is empty when its turn comes only if all are
 //
-// Thread safety: see above; at() from any thread, for an index that was given out.
+// Thread safety: see above; at() and word_at() from any thread, for an index that was given out.
 #pragma once
 
 #include <cstdint>
@@ -96,7 +96,14 @@ public:
     /// holder.
     [[nodiscard]] bool give_back() noexcept;
 
+    /// Of a cell that is in use, or free.
     [[nodiscard]] job& at(std::uint32_t index) const noexcept { return cells_[index]; }
+    /// Also of a cell whose memory was given back: for who has a handle and no more.
+    [[nodiscard]] const port::atomic<job_word::stored>& word_at(
+        std::uint32_t index) const noexcept {
+        const auto* const cell = reinterpret_cast<const std::byte*>(cells_ + index);
+        return *reinterpret_cast<const port::atomic<job_word::stored>*>(cell + detail::word_offset);
+    }
     [[nodiscard]] std::uint32_t index_of(const job& cell) const noexcept {
         return static_cast<std::uint32_t>(&cell - cells_);
     }
