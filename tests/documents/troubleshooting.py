@@ -203,8 +203,8 @@ def self_test():
              ("y.cpp", 'TACTUS_CHECK_MODULE("y"); TACTUS_CHECK(1, a); '
                        'auto tactus_check_module = "z";\n TACTUS_CHECK(3, a)')]
     assert check_ids(files) == {"x:1", "x:2", "y:1", "z:3"}, check_ids(files)
-    assert failure_texts([("", 'failure("no ink") failure(7, x) return {"no pen"}; constexpr char m[] = "no memory";')]) == {
-        "no ink", "no pen", "no memory"}
+    assert failure_texts([("", 'failure("no ink") failure(7, x) return {"no pen"}; '
+                              'constexpr char m[] = "no memory";')]) == {"no ink", "no pen", "no memory"}
     assert assertion_texts([("", 'static_assert(f(a), "one (or "\n "two)"); static_assert(b);')]) == {"one (or two)"}
     planted = [("p", "struct x_error {\n    enum class kind { a };\n};\nenum class y_fault { b };\n"
                      "enum class sent { c };")]
