@@ -69,7 +69,7 @@ bool actor_world::recreate_later(const self& s, slot& child, const cause_ref& wh
     later->timer.reset();
     if (events_ != nullptr)
         events_->hook_failed(
-            any_ref(who), "the back-off of its restart",
+            any_ref(who), "its back-off",
             *cause_ref::make(memory_, failure_kind::runtime, refusal(made.error().code)));
     return false;
 }

@@ -134,8 +134,6 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
     if (generation == 0)
         return false;
     job_word seen(store_.word_at(index).load(job::state.acquire()));
-    if (seen.generation() != generation)
-        return false;
     job& j = store_.at(index);
     bool inside = false;
     // CN-3: a function that waits keeps no timer from being registered, nor does a timer whose

@@ -108,7 +108,7 @@ void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) n
     j.sender = r.sender;
     j.sequence = 0;
     j.holders.store(1, std::memory_order_relaxed);
-    j.executor = r.executor != timer_affinity::no_dispatcher ? r.executor : callers_dispatcher();
+    j.executor = r.executor != timer_affinity::no_dispatcher ? r.executor : 0;
     j.mode = r.mode;
     j.kind = kind;
     j.priority = r.priority;

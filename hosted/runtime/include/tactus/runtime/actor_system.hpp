@@ -320,7 +320,7 @@ public:
 
 private:
     struct parts;
-    /// UP-3: this thread is neither a worker's nor a driver's.
+    /// UP-3: this thread is no worker's, and fires no timers.
     [[nodiscard]] static bool may_wait_here() noexcept;
     static void watch_end(actor_world& world, any_ref who, const shutdown_done& done);
     [[nodiscard]] ask_error ask_failed(ask_error::kind what, any_ref target,

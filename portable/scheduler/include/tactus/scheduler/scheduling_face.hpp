@@ -168,8 +168,10 @@ private:
 
     template <class T>
     [[nodiscard]] std::expected<cancellable, scheduler_error> register_job(
-        const job_request& r, detail::job_kind kind, const detail::cargo_type& type,
+        const job_request& wanted, detail::job_kind kind, const detail::cargo_type& type,
         T&& cargo) noexcept {
+        const bool is_given = wanted.executor != no_dispatcher;
+        const job_request r = is_given ? wanted : wanted.run_on(self().callers_dispatcher());
         using object = std::remove_cvref_t<T>;
         if constexpr (alignof(object) > alignof(std::max_align_t))
             return std::unexpected(scheduler_error{.code = scheduler_errc::invalid_options,
