@@ -197,7 +197,7 @@ void refuse_large() {
     auto low = rig.added(timer_priority::low);
     for (unsigned i = 0; i < 3; ++i)
         (void)rig.added(timer_priority::normal);
-    static const M large{};
+    static constexpr M large{};  // in flash: the stack of a small board has no room for it
     const auto refused = rig.add(timer_priority::high, large);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().code, scheduler_errc::capacity_exceeded);
@@ -216,10 +216,10 @@ struct large_bytes {
     char bytes[tactus_test::board::roomy ? 80 * 1024 : 512];
 };
 struct large_object : large_bytes {
-    large_object() noexcept : large_bytes{} {}
-    large_object(const large_object& other) noexcept : large_bytes(other) {}
+    constexpr large_object() noexcept : large_bytes{} {}
+    constexpr large_object(const large_object& other) noexcept : large_bytes(other) {}
     large_object& operator=(const large_object&) = delete;
-    ~large_object() {}
+    constexpr ~large_object() {}
 };
 
 // BP-7: nobody gives way to a newcomer for whose message there is no room.
