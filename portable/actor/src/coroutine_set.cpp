@@ -80,14 +80,13 @@ void coroutine_set::end(detail::task_frame& root, coroutine_end how) noexcept {
     last_waits_ = false;
 }
 
-handled coroutine_set::resume(system_message& continuation, going_on before) noexcept {
+detail::resumption coroutine_set::arrived(system_message& continuation) const noexcept {
     TACTUS_CHECK(2, !running_);  // C2
-    const auto [root, who] = continuation_waker::arrived(continuation);
-    if (root == nullptr)
-        return handled::ok();
-    if (before != nullptr)
-        before(root->keep_.what);
-    return run(*root, who);
+    return continuation_waker::arrived(continuation);
+}
+
+handled coroutine_set::resume(const detail::resumption& next) noexcept {
+    return next.root != nullptr ? run(*next.root, next.who) : handled::ok();
 }
 
 bool coroutine_set::keeps(const void* what) noexcept {

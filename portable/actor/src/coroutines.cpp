@@ -5,18 +5,32 @@
 #include <tactus/actor/actor_world.hpp>
 
 #include <new>
+#include <utility>
 
 namespace tactus::inline v0 {
 
-coroutine_set* actor_world::coroutines_of(turn& t, cell& c) noexcept {
+cell_coroutines* actor_world::coroutines_of(turn& t, cell& c) noexcept {
     cell_extras* x = extras_of(c);
     if (x == nullptr)
         return nullptr;
     if (x->coroutines == nullptr) {
         if (void* block = memory_.allocate(sizeof(cell_coroutines), alignof(cell_coroutines)))
-            x->coroutines = ::new (block) cell_coroutines(t.self(), memory_, *this, c);
+            x->coroutines =
+                ::new (block) cell_coroutines(t.self(), memory_, *this, c, &resume_coroutine);
     }
     return x->coroutines;
+}
+
+cell_coroutines* actor_world::coroutines_for(turn& t, cell& c, const envelope& e) noexcept {
+    cell_coroutines* own = coroutines_of(t, c);
+    const auto batch = timers_ != nullptr ? timers_->current_batch(&t) : std::nullopt;
+    if (own == nullptr || !batch)
+        return own;
+    void* block = memory_.allocate(sizeof(kept_batch), alignof(kept_batch));
+    if (block == nullptr)
+        return nullptr;
+    own->batches = ::new (block) kept_batch{own->batches, &e, *batch};
+    return own;
 }
 
 void actor_world::await_coroutine(turn& t, cell& c) noexcept {
@@ -42,17 +56,25 @@ void actor_world::note_wait(cell& c) noexcept {
     c.set_wait(static_cast<std::uint32_t>(c.extras()->coroutines->waits_for()));
 }
 
-handled actor_world::resume_coroutine(turn& t, cell& c, system_message& continuation) noexcept {
-    // AC-2: the sender is that of the handler's message again, for as long as it goes on.
-    const mailbox_index outside = t.sender();
+handled actor_world::resume_coroutine(turn& t, cell_coroutines& of,
+                                      system_message& continuation) noexcept {
+    const auto next = of.arrived(continuation);
+    // AC-2, BT-1: the sender and the batch are those of the handler's message again, for as long as
+    // it goes on.
+    envelope_guard::scope during;
+    const envelope_guard::scope* const outside = t.set_guarded(&during);
+    const mailbox_index sender = t.sender();
     t.set_sender({});
-    const handled result = c.extras()->coroutines->resume(continuation, [](void* message) noexcept {
-        if (message != nullptr)
-            turn::current()->set_sender(static_cast<envelope*>(message)->sender.read());
-    });
-    t.set_sender(outside);
-    if (c.is(cell::awaits))
-        note_wait(c);
+    if (const auto* message = static_cast<const envelope*>(coroutine_set::kept_by(next))) {
+        t.set_sender(message->sender.read());
+        if (kept_batch* const* kept = of.batch_of(*message))
+            of.world.timers_->show_batch((*kept)->batch, during);
+    }
+    const handled result = of.resume(next);
+    t.set_sender(sender);
+    t.set_guarded(outside);
+    if (of.c.is(cell::awaits))
+        note_wait(of.c);
     return result;
 }
 
@@ -60,6 +82,10 @@ void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end h
     auto& own = static_cast<cell_coroutines&>(of);
     actor_scheduler& kernel = *own.world.kernel_;
     auto& message = *static_cast<envelope*>(what);
+    if (kept_batch** kept = own.batch_of(message)) {
+        kept_batch* batch = std::exchange(*kept, (*kept)->next);
+        own.memory().release(batch, sizeof *batch, alignof(kept_batch));
+    }
     // PK-SUP-2, C-PAT-6: as any other handler's.
     const bool failed = how == coroutine_end::failed;
     if (failed && !own.c.is(cell::failed))

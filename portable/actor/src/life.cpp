@@ -185,7 +185,7 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
         w.be_watched(s, static_cast<watch_entry&>(m));
         break;
     case system_kind::continuation:
-        return w.resume_coroutine(t, c, m);
+        return c.extras()->coroutines->go_on(t, *c.extras()->coroutines, m);
     case system_kind::unwatch:
         w.be_unwatched(s, m.subject.read());
         break;

@@ -212,7 +212,7 @@ struct actor_table {
     template <class Handle>
     static handled start(turn& t, cell& c, envelope& e, const Handle& handle) noexcept {
         actor_world& world = actor_world::of(t.system());
-        coroutine_set* set = world.coroutines_of(t, c);
+        coroutine_set* set = world.coroutines_for(t, c, e);
         if (set == nullptr)
             return world.failed(c, failure_kind::runtime, failure(no_frame_memory));
         t.keep();

@@ -258,7 +258,10 @@ public:
     void note_activity(turn& t, cell& c, const envelope& e) noexcept;
 
     /// AC-2: the coroutines of the actor; null when there is no memory.
-    [[nodiscard]] coroutine_set* coroutines_of(turn& t, cell& c) noexcept;
+    [[nodiscard]] cell_coroutines* coroutines_of(turn& t, cell& c) noexcept;
+    /// The same, for a handler of the message being handled, which they will keep: what it was
+    /// delivered for (BT-1) is kept with it.
+    [[nodiscard]] cell_coroutines* coroutines_for(turn& t, cell& c, const envelope& e) noexcept;
     /// A coroutine that no message waits for. It fails the actor when it fails, be it at once, or
     /// cannot be started.
     template <class Call>
@@ -417,7 +420,8 @@ private:
     void destroy_instance(const self& s) noexcept;
     void forget_functions(cell& c) noexcept;
     static void destroy_coroutines(cell& c) noexcept;
-    [[nodiscard]] handled resume_coroutine(turn& t, cell& c, system_message& continuation) noexcept;
+    [[nodiscard]] static handled resume_coroutine(turn& t, cell_coroutines& of,
+                                                  system_message& continuation) noexcept;
     static void note_wait(cell& c) noexcept;
     void fail_beside(turn& t, const failure& why) noexcept;
     [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;

@@ -42,11 +42,7 @@ public:
     /// thread.
     void wake() noexcept final { send(wake_node_); }
 
-    /// Who is to go on, and the chain it is in; a null chain: nobody.
-    struct resumption {
-        detail::task_frame* root = nullptr;
-        std::coroutine_handle<> who;
-    };
+    using resumption = detail::resumption;
     /// A continuation has come. Called by: the coroutine_set, in the actor's turn.
     [[nodiscard]] static resumption arrived(system_message& node) noexcept {
         return static_cast<continuation_waker*>(node.data.read())->handle(node);

@@ -93,11 +93,16 @@ public:
         return begin(root, std::exchange(own.frame_, {}), &outcome_of<T, TACTUS_TASK_EXCEPTIONS>,
                      keep);
     }
-    /// A continuation has come: goes on with the coroutine it is for, unless that is gone. A
-    /// failure is the handler's. `before` is called first, with what the coroutine keeps. Requires:
-    /// none runs (check coroutine_set:2).
-    using going_on = void (*)(void* kept) noexcept;
-    handled resume(system_message& continuation, going_on before = nullptr) noexcept;
+    /// A continuation has come: who is to go on; nobody where that is gone. Requires: none runs
+    /// (check coroutine_set:2).
+    [[nodiscard]] detail::resumption arrived(system_message& continuation) const noexcept;
+    /// What it was given to keep.
+    [[nodiscard]] static void* kept_by(const detail::resumption& next) noexcept {
+        return next.root != nullptr ? next.root->keep_.what : nullptr;
+    }
+    /// Goes on with it. A failure is the handler's.
+    handled resume(const detail::resumption& next) noexcept;
+    handled resume(system_message& continuation) noexcept { return resume(arrived(continuation)); }
     /// Destroys what waits, newest first. Requires: none of them runs (check coroutine_set:1).
     void destroy_all() noexcept;
 

@@ -51,6 +51,12 @@ namespace detail {
 
 class task_frame;
 
+/// Who is to go on, and the chain it is in; a null chain: nobody.
+struct resumption {
+    task_frame* root = nullptr;
+    std::coroutine_handle<> who;
+};
+
 /// One stretch of a chain: from its start, or a resumption, to the next wait or its end.
 struct coroutine_run {
     enum class state : std::uint8_t {
