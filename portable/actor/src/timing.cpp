@@ -133,10 +133,12 @@ scheduler::armed actor_world::arm_instead(turn& t, cell_extras& x, actor_timer& 
         return made;
     old.target.goes_on = true;
     const duration rest = old.due - kernel_->time()->now();
-    if (const auto again = arm_timer(t, old, std::max(rest, timers_->resolution())))
+    if (const auto again = arm_timer(t, old, std::max(rest, timers_->resolution()))) {
         old.handle = *again;
-    else
-        forget_timer(x, old);  // somebody was faster
+    } else {  // somebody was faster, and without it the actor would wait for ever
+        forget_timer(x, old);
+        fail(t, refusal(again.error().code));
+    }
     return made;
 }
 
