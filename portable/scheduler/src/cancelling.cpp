@@ -100,7 +100,7 @@ void scheduler::end_alive(job& j) noexcept {
     // one did under the lock is seen by who gives the cell back under it.
     if (j.holders.load(job::held.acquire()) == 1 ||
         j.holders.fetch_sub(1, job::held.acquire()) == 1)
-        store_.give(j);
+        give(j);
 }
 
 void scheduler::do_left() noexcept {

@@ -160,7 +160,7 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     do_left();
     fold_counts();
     if (job_store::can_give_back && store_.give_back_at() <= now) [[unlikely]]
-        give_back_cells(now);
+        give_back_cells();
     if (spares != 0 && unwoken_ != nullptr) [[unlikely]] {
         first = take_unwoken();
         for (last = first; last != nullptr && last->next.read() != nullptr;)
@@ -272,9 +272,13 @@ void scheduler::note_fire(const job& j, tick at) noexcept {
 
 void scheduler::fire(job& j) noexcept {
     switch (j.kind) {
-    case job_kind::wake:
-        fire_wake(j, job_word(j.word.load(std::memory_order_relaxed)).end());
+    case job_kind::wake: {
+        const job_end why = job_word(j.word.load(std::memory_order_relaxed)).end();
+        if (why == job_end::as_asked)
+            fired_.fetch_add(1, std::memory_order_relaxed);
+        fire_wake(j, why);
         break;
+    }
     case job_kind::note: {
         const job_word word(j.word.load(std::memory_order_relaxed));
         timer_due due{timer_handle(store_.index_of(j), word.generation())};
@@ -286,6 +290,8 @@ void scheduler::fire(job& j) noexcept {
         } else {
             finish(j, job_state::completed);
         }
+        if (!due.is_over)
+            fired_.fetch_add(1, std::memory_order_relaxed);
         if (listener != nullptr) {
             listener->expired(to, due.which);
             break;

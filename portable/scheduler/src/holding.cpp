@@ -82,7 +82,7 @@ void scheduler::plan_giving_back(instant now) noexcept {
     note_nearer(now + cells_kept_for);
 }
 
-void scheduler::give_back_cells(instant now) noexcept {
+void scheduler::give_back_cells() noexcept {
     store_.plan_giving_back(instant::never());
     if (active_ != 0)
         return;  // planned again by the last of them
@@ -90,7 +90,7 @@ void scheduler::give_back_cells(instant now) noexcept {
     if (store_.give_back())
         put_spares_aside();
     else
-        plan_giving_back(now);  // messages are on their way
+        store_.owe_giving_back();  // messages are on their way (SC-36: nobody looks for them)
 }
 
 void scheduler::lose(job& j, tick at) noexcept {
@@ -133,7 +133,7 @@ void scheduler::apply(job& j) noexcept {
     // Ended, by who is here or has left it here.
     give_back_overflow(j);
     if (j.holders.load(std::memory_order_relaxed) == 0) {
-        store_.give(j);
+        give(j);
         return;
     }
     // Cancelled on its way in.

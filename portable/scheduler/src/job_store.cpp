@@ -44,7 +44,8 @@ job* job_store::take_fresh() noexcept {
     if (past_.had(made_)) {
         cell = ::new (where) job(job::in_old_cell{});
         // Relaxed: who reads it finds that it is none of its own, as before.
-        cell->word.store(past_.first_word().bits(), std::memory_order_relaxed);
+        if (made_ >= retained)
+            cell->word.store(past_.first_word().bits(), std::memory_order_relaxed);
     } else {
         cell = ::new (where) job;
     }
@@ -61,7 +62,8 @@ void job_store::give(job& cell) noexcept {
         ++retired_;
         return;
     }
-    past_.note(word);
+    if (can_give_back && index_of(cell) >= retained)
+        past_.note(word);
     turn_ = (turn_ + 1) % lists;
     cell.next.write(free_[turn_]);
     free_[turn_] = &cell;

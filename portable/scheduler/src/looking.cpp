@@ -19,7 +19,7 @@ scheduler_capabilities scheduler::capabilities() const noexcept {
 
 std::uint32_t scheduler::active_count() noexcept {
     enter();
-    lock_.do_left([this](job& j) { apply(j); });
+    do_left();
     const std::uint32_t n = active_;
     let_go();
     return n;
@@ -27,7 +27,7 @@ std::uint32_t scheduler::active_count() noexcept {
 
 std::uint32_t scheduler::cell_count() noexcept {
     enter();
-    lock_.do_left([this](job& j) { apply(j); });
+    do_left();
     const std::uint32_t n = store_.used_count();
     let_go();
     return n;
@@ -35,7 +35,7 @@ std::uint32_t scheduler::cell_count() noexcept {
 
 scheduler::counts scheduler::counted() noexcept {
     enter();
-    lock_.do_left([this](job& j) { apply(j); });
+    do_left();
     fold_counts();
     const counts c = counts_;
     let_go();
@@ -63,6 +63,7 @@ scheduler_metrics scheduler::metrics() noexcept {
         ++m.pending_commands;
         apply(j);
     });
+    do_left();  // those that were taken from aside count, too
     fold_counts();
     m.fired = counts_.fired;
     m.missed = counts_.missed;
@@ -113,6 +114,7 @@ void scheduler::dump(text_sink& to, dump_format format, std::uint32_t jobs_max) 
         ++s.pending_commands;
         apply(j);
     });
+    do_left();
     s.now = wheel_.now();
     for (std::size_t level = 0; level < std::size(s.occupied_slots); ++level)
         s.occupied_slots[level] = static_cast<std::uint32_t>(wheel_.occupied(level).count());

@@ -3,6 +3,8 @@
 // Who is refused, and who gives way (BP-2 … BP-10, SC-32, SC-38).
 #include <tactus/scheduler/scheduler.hpp>
 
+#include <algorithm>
+
 namespace tactus::inline v0 {
 
 using detail::job;
@@ -147,7 +149,7 @@ bool scheduler::is_far(duration delay, instant now) noexcept {
         return false;
     const tick at = scale_.floor(now);
     const tick next = wheel_.next_deadline().value_or(at + 1);
-    const tick to = next > at ? at : next - 1;
+    const tick to = std::min(at, std::max<tick>(next, 1) - 1);
     if (to <= wheel_.now())
         return true;
     (void)wheel_.advance(scale_.begin_of(to), [](const expired_timer&) {});

@@ -284,7 +284,7 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
             j.is_counted = true;
             if (inside) {
                 give_back_overflow(j);
-                store_.give(j);
+                give(j);
                 let_go();
                 tell(owed);
             } else {
@@ -307,7 +307,7 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
         if (j.carries != nullptr)
             free_room(j);
         j.word.store(word.with(job_state::completed).bits(), job::state.release());
-        store_.give(j);
+        give(j);
         const auto why = no_room(static_cast<std::uint32_t>(wheel_.size()),
                                  static_cast<std::uint32_t>(wheel_.capacity()));
         ++rejected_[static_cast<std::size_t>(why.code)];

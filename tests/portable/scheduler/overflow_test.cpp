@@ -73,6 +73,28 @@ TEST(overflow, BP_6_is_told_at_three_quarters) {
     EXPECT_TRUE(journal().is({9}));
 }
 
+far_rig* suspends_in;
+
+// BP-6, SC-1: the same in the first tick of a clock that begins with nothing, where one is due.
+TEST(overflow, BP_6_nothing_is_lost_in_the_first_tick) {
+    far_rig rig;
+    suspends_in = &rig;
+    const auto sleeper = rig.spawn([](tactus::turn& t, std::uint32_t n) {
+        if (n != 1)
+            return;
+        EXPECT_TRUE(t.suspend(tactus::suspend_reason::rate_limit,
+                              tactus::resume_condition::after(duration::zero())));
+        (void)suspends_in->added(timer_priority::normal);
+    });
+    ASSERT_TRUE(rig->schedule_once(duration::from_ms(1), rig.who, number{9}).has_value());
+    rig.kernel.tell(sleeper, {1, 2});
+    rig.run();
+    EXPECT_EQ(rig->active_count(), 2u);
+    rig.jump(1);
+    EXPECT_TRUE(journal().is({1, 2, 9}));
+    EXPECT_EQ(rig->active_count(), 1u);
+}
+
 // BP-7: low before normal before high, the newest of each first.
 TEST(overflow, BP_7_the_newest_of_the_least_important_gives_way) {
     far_rig rig;

@@ -92,6 +92,11 @@ public:
     /// When that is to be done; the holder's to say.
     [[nodiscard]] instant give_back_at() const noexcept { return past_.planned(); }
     void plan_giving_back(instant at) noexcept { past_.plan(at); }
+    /// It could not be done, and now none is in use, or only such as were aside. The holder.
+    [[nodiscard]] bool owes_giving_back() const noexcept {
+        return past_.is_owed() && used_ <= aside_;
+    }
+    void owe_giving_back() noexcept { past_.owe(); }
     /// Gives back the memory of all but a few. False: some are in use. Requires: none is aside. The
     /// holder.
     [[nodiscard]] bool give_back() noexcept;

@@ -5,6 +5,7 @@
 // Their words are gone, but not the handles of their jobs. A cell that has no memory reads as
 // zeros: of no generation, so of nobody. One that is made again begins beyond the highest
 // generation that any of them had, and so far beyond that its history says nothing of old ones.
+// The first few keep their memory, and so their words; they are those that are used most.
 //
 // A device gives back nothing, and knows nothing.
 //
@@ -24,9 +25,15 @@ class past_cells {
 public:
     /// They are to be given back then, if none is in use.
     [[nodiscard]] instant planned() const noexcept { return planned_; }
-    void plan(instant at) noexcept { planned_ = at; }
+    void plan(instant at) noexcept {
+        planned_ = at;
+        is_owed_ = false;
+    }
+    /// Some were in use then: it is to be planned again when none is.
+    [[nodiscard]] bool is_owed() const noexcept { return is_owed_; }
+    void owe() noexcept { is_owed_ = true; }
 
-    /// A use of a cell is over.
+    /// A use of a cell that does not keep its memory is over.
     void note(job_word last) noexcept { last_use_ = std::max(last_use_, last.generation()); }
     /// The region keeps its memory, or generations are used up: nothing is given back any more.
     void stay() noexcept { stays_ = true; }
@@ -48,6 +55,7 @@ private:
     std::uint32_t made_ = 0;
     std::uint32_t last_use_ = 0;
     bool stays_ = false;
+    bool is_owed_ = false;
 };
 
 template <>
@@ -55,6 +63,8 @@ class past_cells<false> {
 public:
     [[nodiscard]] static constexpr instant planned() noexcept { return instant::never(); }
     static constexpr void plan(instant) noexcept {}
+    [[nodiscard]] static constexpr bool is_owed() noexcept { return false; }
+    static constexpr void owe() noexcept {}
     static constexpr void note(job_word) noexcept {}
     static constexpr void stay() noexcept {}
     [[nodiscard]] static constexpr bool can_forget() noexcept { return false; }

@@ -363,7 +363,12 @@ private:
     }
     /// CN-3: cells that nobody has used for a while.
     void plan_giving_back(instant now) noexcept;
-    void give_back_cells(instant now) noexcept;
+    void give_back_cells() noexcept;
+    void give(job& cell) noexcept {
+        store_.give(cell);
+        if (store_.owes_giving_back()) [[unlikely]]
+            plan_giving_back(time_.now());
+    }
     void fold_counts() noexcept;
     void end_alive(job& j) noexcept;
     void doom(job& j) noexcept;
