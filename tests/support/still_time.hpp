@@ -39,6 +39,11 @@ public:
         (void)to.next_act();
         (void)to.act(to.time().now());
     }
+    /// `time` is that of its host.
+    void pass(still_clock& time, tactus::duration d) {
+        time.advance(d);
+        act();
+    }
     std::atomic<tactus::tick_host*> host{nullptr};
 };
 

@@ -5,17 +5,20 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
-#include <semaphore>
 #include <string>
 
+#include "blocker.hpp"
 #include "pool_rig.hpp"
+#include "still_time.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
+using tactus_test::busy_worker;
+using tactus_test::stalled_driver;
+using tactus_test::still_clock;
 using tactus_test::until;
 
 namespace {
@@ -83,44 +86,11 @@ TEST(ask_future, AS_1_the_longest_time) {
               "yes");
 }
 
-namespace {
-
-/// As a clock of the machine, but it stands still until it is moved.
-class still_clock final : public tactus::clock {
-public:
-    instant now() const noexcept override { return instant::from_ns(ns.load()); }
-    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
-    std::atomic<std::uint64_t> ns{0};
-};
-/// The test acts instead.
-class idle_driver final : public tick_driver {
-public:
-    const char* name() const noexcept override { return "idle"; }
-    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
-    std::expected<void, tick_driver_error> start(tick_host&) noexcept override { return {}; }
-    void stop() noexcept override {}
-};
-class busy : public actor<int> {
-public:
-    busy(std::counting_semaphore<>* in, std::counting_semaphore<>* go) : in_(in), go_(go) {}
-    void on(int) {
-        in_->release();
-        go_->acquire();
-    }
-
-private:
-    std::counting_semaphore<>* in_;
-    std::counting_semaphore<>* go_;
-};
-
-}  // namespace
-
 // AS-1: the time counts from the question, although no worker has got to it.
 TEST(ask_future, AS_1_the_time_counts_from_the_call) {
-    std::counting_semaphore<> in(0);
-    std::counting_semaphore<> go(0);
+    busy_worker busy;
     still_clock time;
-    idle_driver driver;
+    stalled_driver driver;
     actor_system::options o;
     o.dispatcher.workers = 1;
     o.dispatcher.max_workers = 1;
@@ -128,16 +98,14 @@ TEST(ask_future, AS_1_the_time_counts_from_the_call) {
     o.tools.driver = &driver;
     actor_system system("busy", o);
     const auto ref = system.spawn<oracle>("oracle");
-    system.spawn<busy>("busy", &in, &go).tell(1);
-    ASSERT_TRUE(in.try_acquire_for(60s));
+    busy.begin(system);
     const instant asked = time.now();
     auto answer = ask_future<std::string>(system, ref, ask_in_vain, 50ms);
-    time.ns += 40'000'000;
-    go.release();
+    time.advance(duration::from_ms(40));
+    busy.end();
     ASSERT_TRUE(until([&] { return system.scheduler().next_deadline() != instant::never(); }));
     EXPECT_GE(system.scheduler().next_deadline(), asked + duration::from_ms(50));
     EXPECT_LE(system.scheduler().next_deadline(), asked + duration::from_ms(51));
-    go.release();
 }
 
 // AS-1, UP-2: a system that ends leaves no future without a value.

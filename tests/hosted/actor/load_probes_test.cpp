@@ -23,6 +23,7 @@ using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
 using tactus_test::block;
 using tactus_test::blocker;
+using tactus_test::busy_worker;
 using tactus_test::until;
 
 namespace {
@@ -134,14 +135,12 @@ TEST(load_probes, BP_5_a_full_mailbox) {
 
 // BP-5: the fullest counts, whichever told last; one that has ended is not full.
 TEST(load_probes, BP_5_the_fullest_of_several_mailboxes) {
-    std::latch in(1);
-    std::counting_semaphore<> go(0);
+    busy_worker busy;
     std::vector<actor_ref<int>> all;
     actor_system system("test", one_worker());
     pressed timers(system);
     // The only worker is held up, so all of them stay as they are.
-    system.spawn<blocker>("busy", &in, &go).tell(block{});
-    in.wait();
+    busy.begin(system);
     const auto add = [&](std::uint32_t messages) {
         const auto made = system.try_spawn<idle>(
             "", {.mailbox = {.when_full = overflow::reject, .capacity = 100}});
@@ -156,21 +155,19 @@ TEST(load_probes, BP_5_the_fullest_of_several_mailboxes) {
     timers.engages("mailbox", 950);
     EXPECT_EQ(timers.timers.gauge()->highest().permille, 950U);
     (void)system.stop(all.front().any());
-    go.release();
+    busy.end();
     timers.clears();
 }
 
 // BP-5: mailboxes that wait for a worker, 4,096 each being as much as it can bear.
 TEST(load_probes, BP_5_a_busy_dispatcher) {
-    std::latch in(1);
-    std::counting_semaphore<> go(0);
+    busy_worker busy;
     std::vector<actor_ref<int>> all;
     actor_system system("test", one_worker());
     pressed timers(system);
     for (int i = 0; i < 3'300; ++i)
         all.push_back(system.spawn_anonymous<idle>());
-    system.spawn<blocker>("busy", &in, &go).tell(block{});
-    in.wait();
+    busy.begin(system);
     // Whoever was not yet begun when it was held up waits already.
     const auto waiting = [&] { return system.world().kernel().order().waiting_count(); };
     std::size_t told = 0;
@@ -183,7 +180,7 @@ TEST(load_probes, BP_5_a_busy_dispatcher) {
     timers.bears("dispatcher", 799);
     ASSERT_EQ(fill(3'277), 3'277U);
     timers.engages("dispatcher", 800);
-    go.release();
+    busy.end();
     timers.clears();
 }
 

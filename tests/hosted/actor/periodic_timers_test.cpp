@@ -15,6 +15,7 @@
 
 #include "clockwork.hpp"
 #include "pool_rig.hpp"
+#include "still_time.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::beat;
@@ -22,6 +23,8 @@ using tactus_test::clock_rig;
 using tactus_test::clockwork;
 using tactus_test::journal;
 using tactus_test::ms;
+using tactus_test::stalled_driver;
+using tactus_test::still_clock;
 using tactus_test::until;
 using tactus_test::want;
 
@@ -205,33 +208,6 @@ TEST(periodic_timers, SC_20_the_policy_says_whether_runs_are_folded) {
 
 namespace {
 
-/// As a clock of the machine, but it stands still until it is moved.
-class still_clock final : public tactus::clock {
-public:
-    instant now() const noexcept override { return instant::from_ns(ns.load()); }
-    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
-    std::atomic<std::uint64_t> ns{0};
-};
-
-/// Acts when the test has moved the clock.
-class hand_driver final : public tick_driver {
-public:
-    const char* name() const noexcept override { return "hand"; }
-    clock_kind kind() const noexcept override { return clock_kind::realtime_host; }
-    std::expected<void, tick_driver_error> start(tick_host& to) noexcept override {
-        host_.store(&to);
-        return {};
-    }
-    void stop() noexcept override { host_.store(nullptr); }
-    void pass(still_clock& time, duration d) {
-        time.ns.fetch_add(static_cast<std::uint64_t>(d.ns()));
-        (void)host_.load()->act(time.now());
-    }
-
-private:
-    std::atomic<tick_host*> host_{nullptr};
-};
-
 class slow_handler : public actor<beat> {
 public:
     slow_handler(std::counting_semaphore<>* in, std::counting_semaphore<>* go) : in_(in), go_(go) {}
@@ -256,7 +232,7 @@ TEST(periodic_timers, SC_26_a_delay_counts_from_when_its_message_was_sent_or_han
         std::counting_semaphore<> in(0);
         std::counting_semaphore<> go(0);
         still_clock time;
-        hand_driver driver;
+        stalled_driver driver;
         actor_system::options o;
         o.timer_policy.fixed_delay.after = after;
         o.tools.time = &time;

@@ -14,7 +14,6 @@
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <latch>
 #include <memory>
 #include <mutex>
 #include <semaphore>
@@ -35,7 +34,7 @@
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
 using tactus_test::block;
-using tactus_test::blocker;
+using tactus_test::busy_worker;
 using tactus_test::stalled_driver;
 using tactus_test::still_clock;
 using tactus_test::threads_named;
@@ -92,8 +91,7 @@ struct still_system {
             system.scheduler().schedule_once_fn(d, [&](const execution_batch&) { ran.release(); });
         if (!job)
             return false;
-        time.advance(moved);
-        driver.act();
+        driver.pass(time, moved);
         return ran.try_acquire_for(60s);
     }
 };
@@ -229,8 +227,7 @@ TEST(system_time, SC_33_nothing_is_late_before_the_driver_has_measured) {
 // SC-38
 TEST(system_time, SC_38_an_idle_hour_and_then_a_timer_warns_of_nothing) {
     still_system s;
-    s.time.advance(duration::from_s(3'600));
-    s.driver.act();
+    s.driver.pass(s.time, duration::from_s(3'600));
     ASSERT_TRUE(s.runs_after(duration::from_ms(10), duration::from_ms(10)));
     const auto m = s.system.scheduler().metrics();
     EXPECT_EQ(m.backlog_peak, 0u);
@@ -262,8 +259,7 @@ private:
 // SC-10: never on the thread that counts ticks. What a timer makes ready where the sender runs the
 // receiver is handed over to the first dispatcher when the driver fires it.
 TEST(system_time, SC_10_the_driver_runs_no_functions_and_no_handlers) {
-    std::latch in(1);
-    std::counting_semaphore<> go(0);
+    busy_worker busy;
     std::promise<std::string> function;
     std::promise<std::string> handler;
     actor_system system("here", {.dispatcher = {.workers = 1, .max_workers = 1}});
@@ -273,8 +269,7 @@ TEST(system_time, SC_10_the_driver_runs_no_functions_and_no_handlers) {
     const auto receiver =
         system.try_spawn<says_where>("receiver", {.dispatcher = here->number()}, &handler);
     ASSERT_TRUE(receiver);
-    system.spawn<blocker>("busy", &in, &go).tell(block{});
-    in.wait();
+    busy.begin(system);
     // The only worker is busy: the driver fires them.
     ASSERT_TRUE(system.scheduler().schedule_once_fn(
         duration::from_ms(2), [&](const execution_batch&) { function.set_value(thread_name()); },
@@ -282,7 +277,7 @@ TEST(system_time, SC_10_the_driver_runs_no_functions_and_no_handlers) {
     ASSERT_TRUE(system.timers().schedule_once(duration::from_ms(3), *receiver, block{}));
     ASSERT_TRUE(until([&] { return system.scheduler().active_count() == 0; }));
     ASSERT_TRUE(until([&] { return system.info().measured.acts >= 1; }));
-    go.release();
+    busy.end();
     auto first = function.get_future();
     auto second = handler.get_future();
     ASSERT_EQ(first.wait_for(60s), std::future_status::ready);
@@ -353,16 +348,14 @@ TEST(system_time, SC_10_what_was_handed_over_does_not_hold_up_the_end) {
 TEST(system_time, SC_35_the_driver_does_not_wait_for_itself) {
     for (int round = 0; round < 5; ++round) {
         runtime::calling_thread own;
-        std::latch in(1);
-        std::counting_semaphore<> go(0);
+        busy_worker busy;
         actor_system system("ends", {.dispatcher = {.workers = 1, .max_workers = 1}});
         const auto here =
             system.dispatchers().add({.id = "here",
                                       .config = {.executor = executor_kind::foreign, .workers = 1},
                                       .foreign = &own});
         ASSERT_TRUE(here);
-        system.spawn<blocker>("busy", &in, &go).tell(block{});
-        in.wait();
+        busy.begin(system);
         // The only worker is busy: the driver's thread runs it.
         std::string on;
         bool waited = true;
@@ -377,7 +370,7 @@ TEST(system_time, SC_35_the_driver_does_not_wait_for_itself) {
             static_cast<std::uint16_t>(here->number()));
         ASSERT_TRUE(job);
         ASSERT_TRUE(ran.try_acquire_for(60s));
-        go.release();
+        busy.end();
         EXPECT_EQ(on, "tactus-time");
         EXPECT_FALSE(waited);
         EXPECT_TRUE(system.wait(60s));
