@@ -140,6 +140,8 @@ TEST(ask_future, UP_3_within_an_actor) {
     };
     actor_system system("demo", {.log_level = log_level::off});
     auto done = std::make_shared<std::promise<bool>>();
+    auto asked = done->get_future();
     system.spawn<asker>("asker").tell(relay{&system, system.spawn<oracle>("oracle"), done});
-    EXPECT_TRUE(done->get_future().get());
+    ASSERT_EQ(asked.wait_for(60s), std::future_status::ready);
+    EXPECT_TRUE(asked.get());
 }

@@ -70,21 +70,44 @@ TEST(periodic_timers, TM_1_one_that_is_cancelled_while_its_message_waits_gives_i
     }
 }
 
+// TM-1, BP-3: nor does backpressure refuse what goes on.
+TEST(periodic_timers, BP_3_one_that_goes_on_is_not_refused_under_pressure) {
+    for (const want w : {want::rate, want::delay, want::idle}) {
+        SCOPED_TRACE(static_cast<int>(w));
+        clock_rig rig;
+        rig.tell(w);
+        for (int i = 0; i < 2; ++i) {
+            (void)rig.timers().add(
+                job_request::once(ms(1), timer_priority::high).send(rig.who.index(), {}), beat{7});
+            rig.fire(80);
+        }
+        EXPECT_EQ(rig.timers().pressure_now().state, backpressure_state::rejecting);
+        rig.run();
+        EXPECT_EQ(rig.timers().pressure_now().state, backpressure_state::rejecting);
+        journal().clear();
+        rig.pass(10);
+        EXPECT_EQ(journal().count(), 1u);
+        EXPECT_EQ(rig.said.decision_count, 0u);
+        journal().clear();
+        rig.end();
+    }
+}
+
 // BT-1: a batch while its message is handled, whatever the mode.
 TEST(periodic_timers, BT_1_the_message_of_a_timer_has_a_batch) {
     constexpr job_mode modes[] = {job_mode::one_shot, job_mode::fixed_rate, job_mode::fixed_delay};
     for (const want w : {want::single, want::rate, want::delay}) {
         clock_rig rig;
         rig.tell(w);
-        rig.pass(10);
-        ASSERT_EQ(clockwork::batches.size(), 1u);
+        rig.fire(10);
+        rig.who.tell(beat{7});  // in the same run
+        rig.run();
+        EXPECT_EQ(journal().count(), 2u);
+        ASSERT_EQ(clockwork::batches.size(), 1u);  // nowhere after
         EXPECT_EQ(clockwork::batches[0].runs, 1u);
         EXPECT_EQ(clockwork::batches[0].missed_runs, 0u);
         EXPECT_EQ(clockwork::batches[0].mode, modes[static_cast<int>(w)]);
         EXPECT_NE(clockwork::batches[0].job, job_id{});
-        rig.who.tell(beat{7});
-        rig.run();
-        EXPECT_EQ(clockwork::batches.size(), 1u);  // nowhere after
         journal().clear();
         rig.end();
     }
