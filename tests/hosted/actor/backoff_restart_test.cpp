@@ -495,6 +495,8 @@ TEST(backoff_restart, PK_BKO_1_a_wrong_strategy_fails_the_parent) {
     rig.tell(fails);
     EXPECT_EQ(rig.said.decision_count, 1u);  // the guardian's, about the boss
     EXPECT_EQ(rig.said.decisions[0].what, directive::restart);
+    EXPECT_EQ(rig.said.decisions[0].why, failure_kind::supervision);
+    EXPECT_TRUE(journal().is({ended + 1, destroyed + 1, began + 2}));  // the new boss's own
     rig.end();
     journal().clear();
 }
