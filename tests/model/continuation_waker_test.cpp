@@ -57,9 +57,10 @@ public:
     virtual task<> run() = 0;
 
     [[nodiscard]] tactus::coroutine_keep keep() {
-        return {this, [](coroutine_set&, void* what, coroutine_end how) noexcept {
+        return {this,
+                [](coroutine_set&, const tactus::coroutine_keep& kept, coroutine_end how) noexcept {
                     if (how == coroutine_end::destroyed)
-                        ++static_cast<scene*>(what)->destroyed;
+                        ++static_cast<scene*>(kept.what)->destroyed;
                 }};
     }
     unsigned came = 0;

@@ -42,12 +42,14 @@ inline bool frames_are_free() noexcept {
 
 inline tactus::coroutine_keep noting(std::uint32_t number) noexcept {
     // The number is all there is to keep.
-    return {reinterpret_cast<void*>(static_cast<std::uintptr_t>(number)),
-            [](tactus::coroutine_set&, void* what, tactus::coroutine_end how) noexcept {
-                static constexpr std::int32_t offsets[] = {returned, fell, destroyed};
-                journal().add(offsets[static_cast<std::size_t>(how)] +
-                              static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(what)));
-            }};
+    return {
+        reinterpret_cast<void*>(static_cast<std::uintptr_t>(number)),
+        [](tactus::coroutine_set&, const tactus::coroutine_keep& kept,
+           tactus::coroutine_end how) noexcept {
+            static constexpr std::int32_t offsets[] = {returned, fell, destroyed};
+            journal().add(offsets[static_cast<std::size_t>(how)] +
+                          static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(kept.what)));
+        }};
 }
 
 /// Each number begins a coroutine; others are handled while it waits (reentrant).

@@ -18,7 +18,7 @@ const char* name_of(wait_kind what) noexcept {
 handled coroutine_set::refuse(failure why, const coroutine_keep& keep) noexcept {
     ended_waited_ = false;
     if (keep.ended != nullptr)
-        keep.ended(*this, keep.what, coroutine_end::failed);
+        keep.ended(*this, keep, coroutine_end::failed);
     last_waits_ = false;
     return handled::failed(why);  // last: what ended() called may have failed too
 }
@@ -76,7 +76,7 @@ void coroutine_set::end(detail::task_frame& root, coroutine_end how) noexcept {
     // Last: destructors may have started others.
     ended_waited_ = waited;
     if (keep.ended != nullptr)
-        keep.ended(*this, keep.what, how);
+        keep.ended(*this, keep, how);
     last_waits_ = false;
 }
 

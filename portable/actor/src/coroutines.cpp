@@ -5,7 +5,6 @@
 #include <tactus/actor/actor_world.hpp>
 
 #include <new>
-#include <utility>
 
 namespace tactus::inline v0 {
 
@@ -21,15 +20,15 @@ cell_coroutines* actor_world::coroutines_of(turn& t, cell& c) noexcept {
     return x->coroutines;
 }
 
-cell_coroutines* actor_world::coroutines_for(turn& t, cell& c, const envelope& e) noexcept {
+cell_coroutines* actor_world::coroutines_for(turn& t, cell& c, coroutine_keep& keep) noexcept {
     cell_coroutines* own = coroutines_of(t, c);
     const auto batch = timers_ != nullptr ? timers_->current_batch(&t) : std::nullopt;
     if (own == nullptr || !batch)
         return own;
-    void* block = memory_.allocate(sizeof(kept_batch), alignof(kept_batch));
+    void* block = memory_.allocate(sizeof(execution_batch), alignof(execution_batch));
     if (block == nullptr)
         return nullptr;
-    own->batches = ::new (block) kept_batch{own->batches, &e, *batch};
+    keep.also = ::new (block) execution_batch(*batch);
     return own;
 }
 
@@ -65,11 +64,11 @@ handled actor_world::resume_coroutine(turn& t, cell_coroutines& of,
     const envelope_guard::scope* const outside = t.set_guarded(&during);
     const mailbox_index sender = t.sender();
     t.set_sender({});
-    if (const auto* message = static_cast<const envelope*>(coroutine_set::kept_by(next))) {
+    const coroutine_keep kept = coroutine_set::kept_by(next);
+    if (const auto* message = static_cast<const envelope*>(kept.what))
         t.set_sender(message->sender.read());
-        if (kept_batch* const* kept = of.batch_of(*message))
-            of.world.timers_->show_batch((*kept)->batch, during);
-    }
+    if (const auto* batch = static_cast<const execution_batch*>(kept.also))
+        of.world.timers_->show_batch(*batch, during);
     const handled result = of.resume(next);
     t.set_sender(sender);
     t.set_guarded(outside);
@@ -78,14 +77,13 @@ handled actor_world::resume_coroutine(turn& t, cell_coroutines& of,
     return result;
 }
 
-void actor_world::coroutine_ended(coroutine_set& of, void* what, coroutine_end how) noexcept {
+void actor_world::coroutine_ended(coroutine_set& of, const coroutine_keep& kept,
+                                  coroutine_end how) noexcept {
     auto& own = static_cast<cell_coroutines&>(of);
     actor_scheduler& kernel = *own.world.kernel_;
-    auto& message = *static_cast<envelope*>(what);
-    if (kept_batch** kept = own.batch_of(message)) {
-        kept_batch* batch = std::exchange(*kept, (*kept)->next);
-        own.memory().release(batch, sizeof *batch, alignof(kept_batch));
-    }
+    auto& message = *static_cast<envelope*>(kept.what);
+    if (kept.also != nullptr)
+        own.memory().release(kept.also, sizeof(execution_batch), alignof(execution_batch));
     // PK-SUP-2, C-PAT-6: as any other handler's.
     const bool failed = how == coroutine_end::failed;
     if (failed && !own.c.is(cell::failed))

@@ -62,10 +62,11 @@ public:
             set_.emplace(t.self(), memory);
         job& j = *e.get_if<begin>()->what;
         ++j.begun;
-        return set_->start_handler([&] { return j.run(); },
-                                   {&j, [](coroutine_set&, void* what, coroutine_end) noexcept {
-                                        ++static_cast<job*>(what)->ended;
-                                    }});
+        return set_->start_handler(
+            [&] { return j.run(); },
+            {&j, [](coroutine_set&, const coroutine_keep& kept, coroutine_end) noexcept {
+                 ++static_cast<job*>(kept.what)->ended;
+             }});
     }
     handled receive_system(turn& t, system_message& m) {
         if (m.kind == system_kind::continuation)

@@ -212,12 +212,12 @@ struct actor_table {
     template <class Handle>
     static handled start(turn& t, cell& c, envelope& e, const Handle& handle) noexcept {
         actor_world& world = actor_world::of(t.system());
-        coroutine_set* set = world.coroutines_for(t, c, e);
+        coroutine_keep keep{&e, &actor_world::coroutine_ended};
+        coroutine_set* set = world.coroutines_for(t, c, keep);
         if (set == nullptr)
             return world.failed(c, failure_kind::runtime, failure(no_frame_memory));
         t.keep();
-        const handled result = set->start_handler([&] { return supervised(handle()); },
-                                                  {&e, &actor_world::coroutine_ended});
+        const handled result = set->start_handler([&] { return supervised(handle()); }, keep);
         if (!result.is_ok())
             return result;
         if (!reentrant && set->last_waits())

@@ -259,9 +259,9 @@ public:
 
     /// AC-2: the coroutines of the actor; null when there is no memory.
     [[nodiscard]] cell_coroutines* coroutines_of(turn& t, cell& c) noexcept;
-    /// The same, for a handler of the message being handled, which they will keep: what it was
-    /// delivered for (BT-1) is kept with it.
-    [[nodiscard]] cell_coroutines* coroutines_for(turn& t, cell& c, const envelope& e) noexcept;
+    /// The same, for a handler of the message being handled, which they will keep: also what it
+    /// was delivered for (BT-1).
+    [[nodiscard]] cell_coroutines* coroutines_for(turn& t, cell& c, coroutine_keep& keep) noexcept;
     /// A coroutine that no message waits for. It fails the actor when it fails, be it at once, or
     /// cannot be started.
     template <class Call>
@@ -274,8 +274,9 @@ public:
     }
     /// User messages wait from now on, until the coroutine has ended.
     void await_coroutine(turn& t, cell& c) noexcept;
-    /// The end of a handler's coroutine; `what` is its envelope.
-    static void coroutine_ended(coroutine_set& of, void* what, coroutine_end how) noexcept;
+    /// The end of a handler's coroutine, which keeps its envelope.
+    static void coroutine_ended(coroutine_set& of, const coroutine_keep& kept,
+                                coroutine_end how) noexcept;
     /// A function of the instance is not wanted any more; it may be running.
     void leave(cell_extras& x, instance_function& f) noexcept;
     /// Frees those that ran when they were left, and do not any more.

@@ -19,7 +19,6 @@
 #include <tactus/actor/held_message.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/mailbox/user_queue.hpp>
-#include <tactus/scheduler/execution_batch.hpp>
 
 namespace tactus::inline v0 {
 
@@ -109,13 +108,6 @@ struct child_record {
     delayed_restart* later = nullptr;  // null: it was restarted at once, always
 };
 
-/// BT-1: what a message was delivered for whose handler is a coroutine.
-struct kept_batch {
-    kept_batch* next;
-    const envelope* of;
-    execution_batch batch;
-};
-
 /// The coroutines of one actor, and who they belong to.
 struct cell_coroutines final : coroutine_set {
     /// A pointer, so that nothing of it is in programs without coroutines.
@@ -126,17 +118,7 @@ struct cell_coroutines final : coroutine_set {
     actor_world& world;
     cell& c;
     const going_on go_on;
-    kept_batch* batches = nullptr;  // newest first
-    std::uint32_t awaited = 0;      // handlers that others wait for
-
-    /// What leads to that of this message; null: no timer sent it.
-    [[nodiscard]] kept_batch** batch_of(const envelope& message) noexcept {
-        for (kept_batch** to = &batches; *to != nullptr; to = &(*to)->next) {
-            if ((*to)->of == &message)
-                return to;
-        }
-        return nullptr;
-    }
+    std::uint32_t awaited = 0;  // handlers that others wait for
 };
 
 /// A receive timeout that is on.

@@ -96,9 +96,9 @@ public:
     /// A continuation has come: who is to go on; nobody where that is gone. Requires: none runs
     /// (check coroutine_set:2).
     [[nodiscard]] detail::resumption arrived(system_message& continuation) const noexcept;
-    /// What it was given to keep.
-    [[nodiscard]] static void* kept_by(const detail::resumption& next) noexcept {
-        return next.root != nullptr ? next.root->keep_.what : nullptr;
+    /// What it was given to keep; nothing of nobody.
+    [[nodiscard]] static coroutine_keep kept_by(const detail::resumption& next) noexcept {
+        return next.root != nullptr ? next.root->keep_ : coroutine_keep{};
     }
     /// Goes on with it. A failure is the handler's.
     handled resume(const detail::resumption& next) noexcept;

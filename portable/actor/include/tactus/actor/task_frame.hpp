@@ -44,7 +44,9 @@ enum class coroutine_end : std::uint8_t {
 struct coroutine_keep {
     void* what = nullptr;
     /// Called once, in the actor's turn, when the coroutine has ended and its frames are gone.
-    void (*ended)(coroutine_set& of, void* what, coroutine_end how) noexcept = nullptr;
+    void (*ended)(coroutine_set& of, const coroutine_keep& kept,
+                  coroutine_end how) noexcept = nullptr;
+    void* also = nullptr;  // what belongs to it
 };
 
 namespace detail {
