@@ -412,10 +412,11 @@ void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
         actor_scheduler* system;
         worker* w;
     } context{&system, w};
+    const bool broke = s.kind() != nullptr && s.kind()->queue().broken() != nullptr;  // RG-4
     leftovers_sink sink{system.hub_, who,
-                        system.phase() == system_phase::running
-                            ? dead_letter_cause::recipient_terminated
-                            : dead_letter_cause::shutdown,
+                        system.phase() != system_phase::running ? dead_letter_cause::shutdown
+                        : broke ? dead_letter_cause::scheduler_failure
+                                : dead_letter_cause::recipient_terminated,
                         [](void* c, envelope& e) noexcept {
                             auto* to = static_cast<context_type*>(c);
                             to->system->dispose(to->w, e);

@@ -112,7 +112,7 @@ sent actor_scheduler::deliver_or_lose(worker* w, mailbox_index to, const detail:
 
 void actor_scheduler::dead_letter(worker* w, mailbox_index to, const detail::parcel& p,
                                   mailbox_index sender, sent why) noexcept {
-    const dead_letter_cause cause = cause_of(why);
+    const dead_letter_cause cause = cause_of(to, why);
     hub_.refused(place_of(w), why);
     const bool shown =
         hub_.shows() && why != sent::pool_exhausted && why != sent::construction_failed;
@@ -178,7 +178,7 @@ sent actor_scheduler::beyond_limit(std::uint32_t number) const noexcept {
     return number < slots_.constructed_count() ? sent::shutdown : sent::recipient_terminated;
 }
 
-dead_letter_cause actor_scheduler::cause_of(sent why) noexcept {
+dead_letter_cause actor_scheduler::cause_of(mailbox_index to, sent why) noexcept {
     switch (why) {
     case sent::pool_exhausted:
         return dead_letter_cause::pool_exhausted;
@@ -192,8 +192,10 @@ dead_letter_cause actor_scheduler::cause_of(sent why) noexcept {
         return dead_letter_cause::would_block;
     case sent::timed_out:
         return dead_letter_cause::mailbox_timeout;
-    default:
-        return dead_letter_cause::recipient_terminated;
+    default:  // no actor has this number: who tells it wants that
+        return to.slot_number() == mailbox_index::slot_mask
+                   ? dead_letter_cause::explicit_request
+                   : dead_letter_cause::recipient_terminated;
     }
 }
 
@@ -286,7 +288,7 @@ sent actor_scheduler::send_filled(mailbox_index to, envelope& e) noexcept {
         return result;
     const sent why = reason_of(to, result);
     hub_.refused(place_of(w), why);
-    hub_.dead_letter(to, e, cause_of(why));
+    hub_.dead_letter(to, e, cause_of(to, why));
     dispose(w, e);
     return why;
 }
@@ -296,7 +298,7 @@ sent actor_scheduler::send_guarded(mailbox_index to, void* block, const message_
     worker* w = own_worker();
     envelope* e = take_envelope(w);
     if (e == nullptr) {
-        hub_.message_lost(to, type, cause_of(exhausted()));
+        hub_.message_lost(to, type, cause_of(to, exhausted()));
         if (type.destroy != nullptr)
             type.destroy(block);
         source.release(block, type.size, type.alignment);

@@ -171,7 +171,7 @@ TEST(mailbox_kinds, RG4_an_order_that_fails_ends_the_actor) {
         EXPECT_EQ(rig.events.closed_count, 1u);
         EXPECT_TRUE(rig.events.last_failed == a);
         EXPECT_EQ(rig.events.closed_user, 5u);
-        EXPECT_EQ(rig.events.count(cause::recipient_terminated), 5u);
+        EXPECT_EQ(rig.events.count(cause::scheduler_failure), 5u);
         EXPECT_EQ(parcel::live, 0);
         EXPECT_TRUE(actor_scheduler::try_tell(a, number{1}) == sent::recipient_terminated);
     }
@@ -189,6 +189,7 @@ TEST(mailbox_kinds, RG4_no_memory_for_the_queue_ends_the_actor) {
     EXPECT_EQ(rig.events.failed_count, 1u);
     EXPECT_EQ(rig.events.closed_count, 1u);
     EXPECT_EQ(rig.events.letters, 18u);
+    EXPECT_EQ(rig.events.count(cause::scheduler_failure), 18u);
     EXPECT_EQ(parcel::live, 0);
 }
 

@@ -495,7 +495,7 @@ private:
     /// What an envelope of a message with a guard or a note has beside it.
     [[nodiscard]] std::uint32_t extras_for(mailbox_index to) noexcept;
     sent send_with_extras(mailbox_index to, envelope& e, mailbox_index sender) noexcept;
-    [[nodiscard]] static dead_letter_cause cause_of(sent why) noexcept;
+    [[nodiscard]] static dead_letter_cause cause_of(mailbox_index to, sent why) noexcept;
     /// MB-2: what tell cannot wait for, it may not call full.
     [[nodiscard]] sent reason_of(mailbox_index to, sent why) const noexcept;
     [[nodiscard]] sent beyond_limit(std::uint32_t number) const noexcept;
