@@ -32,13 +32,14 @@ reply_deadline::reply_deadline(reply_wait& of, scheduler& timers, duration timeo
 }
 
 void reply_deadline::begin_span() {
+    const bool goes_on = span_.has_value();
     span_.reset();  // R2: its timer has told and gone
     const duration span = std::min({left_, longest_span, timers_.maximum_delay()});  // SC-3
     if (left_ != duration::max())
         left_ = left_ - span;
     of_.is_last_span_ = left_ == duration::zero();
     waker* const told = &of_;
-    span_.emplace(timers_, span, told);
+    span_.emplace(timers_, span, told, goes_on);
 }
 
 std::optional<ask_fault> reply_deadline::refusal() const noexcept {

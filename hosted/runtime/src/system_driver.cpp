@@ -68,11 +68,15 @@ driver_view system_driver::view() const noexcept {
             .restarts = 0};
 }
 
+// Measured by now: it asks what to do, or acts, for the first time after that.
+void system_driver::learn_jitter() noexcept {
+    if (!std::exchange(knows_jitter_, true))
+        kernel_->timers()->as_scheduler()->set_jitter(keeper().driver().jitter());
+}
+
 instant system_driver::next_act() noexcept {
     timer_service& timers = *kernel_->timers();
-    // Measured by now: it is asked for the first time after that.
-    if (!std::exchange(knows_jitter_, true))
-        timers.as_scheduler()->set_jitter(keeper().driver().jitter());
+    learn_jitter();
     const instant at = timers.next_deadline();
     // Nobody sleeps until a time that is set by hand.
     const bool kept =
@@ -85,6 +89,7 @@ instant system_driver::next_act() noexcept {
 
 bool system_driver::act(instant now) noexcept {
     timer_service& timers = *kernel_->timers();
+    learn_jitter();
     if (timers.next_deadline() > now)
         return false;  // a worker was there first
     timers.run_due(now);

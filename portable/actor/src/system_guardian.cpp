@@ -118,8 +118,10 @@ bool system_guardian::wanted() const noexcept {
            stream.is_wanted(event_type_of<dispatcher_sample>);
 }
 
-void system_guardian::wait(duration d) {
-    rests_ = context().start_single_timer("samples", sample_due{}, d) ? 0 : 1;
+// One that comes again is not refused (BP-3).
+void system_guardian::begin_after(duration d) {
+    rests_ =
+        context().start_timer_with_fixed_delay("samples", sample_due{}, d, sample_interval) ? 0 : 1;
 }
 
 void system_guardian::on(sampling_wanted) {
@@ -130,19 +132,23 @@ void system_guardian::on(sampling_wanted) {
         return;
     const auto since = duration::from_ms(ms_of(time->now()) - ended_ms_);
     if (sampled_ != 0 && since < sample_interval) {
-        wait(sample_interval - since);
+        begin_after(sample_interval - since);
         return;
     }
-    rests_ = 0;
-    on(sample_due{});
+    begin_after(sample_interval);
+    if (rests_ == 0)
+        on(sample_due{});
 }
 
 void system_guardian::on(sample_due) {
-    next_slot_ = 0;
-    if (wanted())
+    if (next_slot_ != 0)
+        return;  // the last ones are being taken
+    if (wanted()) {
         take();
-    else
-        rests_ = 1;
+        return;
+    }
+    (void)context().cancel_timer("samples");
+    rests_ = 1;
 }
 
 void system_guardian::take() {
@@ -169,7 +175,7 @@ void system_guardian::take() {
     }
     sampled_ = 1;
     ended_ms_ = ms_of(now);
-    wait(sample_interval);
+    next_slot_ = 0;
 }
 
 }  // namespace tactus::inline v0::detail

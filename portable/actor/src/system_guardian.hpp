@@ -40,7 +40,7 @@ private:
 
     [[nodiscard]] bool wanted() const noexcept;
     void take();
-    void wait(duration d);
+    void begin_after(duration d);
 
     // Eight bytes, to live in the slot of a device.
     std::uint32_t ended_ms_ = 0;        // when the last samples were taken, modulo 49 days

@@ -104,7 +104,7 @@ bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexc
     cell_extras* x = extras_of(cell::of(t.place()));
     actor_timer* const old = x != nullptr ? find_timer(*x, timer.key) : nullptr;
     timer.target.who = t.self();
-    timer.target.goes_on = old != nullptr;
+    timer.target.goes_on = timer.target.goes_on || old != nullptr;
     scheduler::armed handle =
         x != nullptr ? arm_timer(t, timer, first) : std::unexpected(no_timers);
     if (!handle && old != nullptr && handle.error().code == scheduler_errc::capacity_exceeded)

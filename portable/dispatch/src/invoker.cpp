@@ -298,6 +298,8 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
             *t.stamp_ = system.time_->now();
         if (s.state().should_process()) [[likely]]
             return result;  // continuations left over are seen by the end of the run
+    } else if (t.stamp_ != nullptr) {
+        *t.stamp_ = system.time_->now();  // a coroutine has ended
     }
     result.arranged = true;
     if (s.state().closing())

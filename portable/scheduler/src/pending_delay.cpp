@@ -14,8 +14,8 @@ const detail::cargo_type pending_delay::tells{.message = nullptr,
                                               .size = 0,
                                               .alignment = 1};
 
-pending_delay::pending_delay(scheduler& timers, duration d, waker* to_wake) noexcept
-    : timers_(timers), to_wake_(to_wake), made_(timers.schedule_wake(d, *this, tells)) {}
+pending_delay::pending_delay(scheduler& timers, duration d, waker* to_wake, bool goes_on) noexcept
+    : timers_(timers), to_wake_(to_wake), made_(timers.schedule_wake(d, *this, tells, goes_on)) {}
 
 pending_delay::~pending_delay() {
     if (!made_)

@@ -332,12 +332,14 @@ job_id scheduler::id_of(const job& j) const noexcept {
                                   job_word(j.word.load(std::memory_order_relaxed)).generation());
 }
 
-std::expected<cancellable, scheduler_error> scheduler::schedule_wake(
-    duration delay, waker& to, const detail::cargo_type& told) noexcept {
+std::expected<cancellable, scheduler_error> scheduler::schedule_wake(duration delay, waker& to,
+                                                                     const detail::cargo_type& told,
+                                                                     bool goes_on) noexcept {
     if (const auto fault = fault_of(delay, "delay"))
         return std::unexpected(*fault);
-    return register_bytes({.first = usable(delay), .priority = timer_priority::high},
-                          job_kind::wake, told, &to);
+    return register_bytes(
+        {.first = usable(delay), .priority = timer_priority::high, .goes_on = goes_on},
+        job_kind::wake, told, &to);
 }
 
 }  // namespace tactus::inline v0

@@ -6,6 +6,7 @@
 // Method: systems whose time the test moves, where it matters when something happens; threads
 // against each other where it does not.
 #include <tactus/runtime/actor_system.hpp>
+#include <tactus/runtime/delay_future.hpp>
 #include <tactus/runtime/reply_place.hpp>
 
 #include <gtest/gtest.h>
@@ -31,6 +32,8 @@ using tactus_test::still_clock;
 using tactus_test::until;
 
 namespace {
+
+struct unknown {};  // to whom it comes
 
 constexpr std::chrono::nanoseconds for_ever = std::chrono::nanoseconds::max();
 using answer = std::expected<int, ask_error>;
@@ -275,6 +278,26 @@ TEST(ask_deadline, SC_3_a_long_time_is_waited_for_in_spans) {
     }
 }
 
+// BP-3, SC-3: the next span goes on with the last one, so that a moment of pressure does not end it.
+TEST(ask_deadline, BP_3_a_long_time_is_not_ended_by_pressure) {
+    hand_rig rig;
+    scheduler& timers = rig.system.scheduler();
+    auto said = rig.ask(20h);
+    rig.pass(12h - 100ms);
+    const auto before = timers.counted().registered;
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(timers.add(job_request::once(duration::from_ms(1), timer_priority::high)
+                                   .send(rig.target.index(), {}),
+                               unknown{}));
+        rig.pass(80ms);
+    }
+    EXPECT_EQ(timers.pressure_now().state, backpressure_state::rejecting);
+    EXPECT_TRUE(until([&] { return timers.counted().registered == before + 3; }));
+    EXPECT_EQ(said.wait_for(5ms), std::future_status::timeout);
+    rig.pass(8h);
+    EXPECT_EQ(fault_of(rig, said), ask_fault::timeout);
+}
+
 // AS-1, SC-36: no worker is needed for it.
 TEST(ask_deadline, AS_1_times_out_though_all_workers_are_busy) {
     asked_place asked;
@@ -304,6 +327,7 @@ TEST(ask_deadline, UP_3_who_fires_timers_does_not_wait) {
             if (said == ask_fault::would_block_worker) {
                 stopped = rig.system.graceful_stop(rig.target, 1h);
                 ended = rig.system.wait(for_ever);
+                passed = delay_future(rig.system.scheduler(), duration::from_ms(5)).wait();
             }
             done.release();
         }
@@ -311,6 +335,7 @@ TEST(ask_deadline, UP_3_who_fires_timers_does_not_wait) {
         ask_fault said = ask_fault::timeout;
         bool stopped = true;
         bool ended = true;
+        bool passed = true;
         std::binary_semaphore done{0};
     } rude(rig);
     const pending_delay rest(rig.system.scheduler(), duration::from_ms(5), &rude);
@@ -323,6 +348,7 @@ TEST(ask_deadline, UP_3_who_fires_timers_does_not_wait) {
     EXPECT_EQ(rude.said, ask_fault::would_block_worker);
     EXPECT_FALSE(rude.stopped);
     EXPECT_FALSE(rude.ended);
+    EXPECT_FALSE(rude.passed);
     EXPECT_EQ(rig.asked.count(), 0u);
 }
 

@@ -5,9 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "blocker.hpp"
@@ -40,6 +42,16 @@ public:
 private:
     actor_ref<std::string> last_;
 };
+class counting : public actor<question, int> {
+public:
+    explicit counting(std::atomic<int>* to) : to_(to) {}
+    void on(const question&) { ++*to_; }
+    void on(int) { ++*to_; }
+
+private:
+    std::atomic<int>* to_;
+};
+constexpr auto for_ever = std::chrono::nanoseconds::max();
 const auto ask_it = [](actor_ref<std::string> me) { return question{me}; };
 const auto ask_in_vain = [](actor_ref<std::string> me) { return question{me, false}; };
 
@@ -84,6 +96,38 @@ TEST(ask_future, AS_1_the_longest_time) {
               ask_error::kind::invalid_timeout);
     EXPECT_EQ(ask_future<std::string>(system, ref, ask_it, std::chrono::nanoseconds::max()).get(),
               "yes");
+}
+
+// AS-1, SC-2: without a timer nobody is asked.
+TEST(ask_future, AS_1_without_a_timer_it_is_not_asked) {
+    std::atomic<int> asked{0};
+    actor_system::options o{.log_level = log_level::off};
+    o.scheduler.profile = scheduler_profile::custom;
+    o.scheduler.custom = {4, 4, 4};
+    actor_system system("demo", o);
+    const auto ref = system.spawn<counting>("counting", &asked);
+    while (system.timers().schedule_once(1_h, ref, 1)) {
+    }
+    const auto refused = ask_future<std::string>(system, ref, ask_it, 10s);
+    ASSERT_EQ(refused.wait_for(60s), std::future_status::ready);
+    ref.tell(1);
+    ASSERT_TRUE(until([&] { return asked == 1; }));  // by this one, which came after
+    EXPECT_TRUE(ask_future<std::string>(system, ref, ask_it, for_ever).valid());
+    ASSERT_TRUE(until([&] { return asked == 2; }));
+}
+
+// AS-1: a question that could not be made leaves nothing behind; nor does one that was answered.
+TEST(ask_future, AS_1_nothing_is_left_of_it) {
+    actor_system system("demo", {.log_level = log_level::off});
+    const auto ref = system.spawn<oracle>("oracle");
+    const std::size_t actors = system.world().kernel().live_count();
+    const auto throws = [](actor_ref<std::string>) -> question { throw std::runtime_error("no"); };
+    for (const std::chrono::nanoseconds timeout : {std::chrono::nanoseconds(10min), for_ever})
+        EXPECT_THROW((void)ask_future<std::string>(system, ref, throws, timeout),
+                     std::runtime_error);
+    EXPECT_EQ(ask_future<std::string>(system, ref, ask_it, 10min).get(), "yes");
+    EXPECT_TRUE(until([&] { return system.scheduler().active_count() == 0; }));
+    EXPECT_TRUE(until([&] { return system.world().kernel().live_count() == actors; }));
 }
 
 // AS-1: the time counts from the question, although no worker has got to it.

@@ -167,6 +167,39 @@ TEST(backoff_supervisor, C_BKO_1_a_child_that_stops_is_started_again) {
     rig.end();
 }
 
+// SV-4, BP-3: a moment of pressure neither ends the wait for a child nor shortens it.
+TEST(backoff_supervisor, BP_3_a_child_waits_while_others_are_rejected) {
+    stage rig(quick(backoff_on::failure));
+    scheduler& timers = *rig.timing.service();
+    for (int i = 0; i < 2; ++i) {
+        (void)timers.add(job_request::once(ms(1), timer_priority::high).send(rig.top.index(), {}),
+                         1);
+        rig.time.advance(ms(80));
+        timers.run_due(rig.time.now());
+    }
+    EXPECT_EQ(timers.pressure_now().state, backpressure_state::rejecting);
+    rig.tell(fails);
+    EXPECT_EQ(rig.count(), 1);
+    rig.pass(199);
+    EXPECT_TRUE(journal().is({1, 1}));
+    rig.pass(2);
+    EXPECT_TRUE(journal().is({began + 7}));
+    rig.end();
+    journal().clear();
+}
+
+// SV-4: where there is no place at all the supervisor ends with its child.
+TEST(backoff_supervisor, SV_4_a_refused_timer_ends_it) {
+    stage rig(quick(backoff_on::failure));
+    while (rig.timing.service()->schedule_once(ms(1'000'000), rig.top.index(), 1)) {
+    }
+    rig.tell(fails);
+    rig.pass(1'000);
+    EXPECT_TRUE(journal().is({ended}));
+    EXPECT_TRUE(rig.is_over());
+    rig.end();
+}
+
 // C-BKO-2, PK-BKO-2: messages go to the child, with their senders.
 TEST(backoff_supervisor, C_BKO_2_messages_go_to_the_child) {
     for (const backoff_on on : {backoff_on::stop, backoff_on::failure}) {

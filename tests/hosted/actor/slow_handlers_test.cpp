@@ -29,6 +29,7 @@ struct quiet_work : not_influence_receive_timeout {
 };
 struct pause_for {
     int takes;
+    bool fails = false;
 };
 /// Sets the receive timeout, and then takes so long.
 struct idle_from_here {
@@ -50,7 +51,10 @@ public:
     explicit idler(int timeout_takes) : timeout_takes_(timeout_takes) {}
     void on(const work& m) { take(m.takes); }
     void on(const quiet_work& m) { take(m.takes); }
-    task<> on(pause_for m) { (void)co_await context().delay(ms(m.takes)); }
+    task<failure> on(pause_for m) {
+        (void)co_await context().delay(ms(m.takes));
+        co_return m.fails ? failure("as it was told") : failure();
+    }
     void on(const idle_from_here& m) {
         context().set_receive_timeout(ms(100));
         take(m.takes);
@@ -66,8 +70,12 @@ private:
     int timeouts_ = 0;
 };
 
+directive resuming(const failure_cause&) {
+    return directive::resume;
+}
+
 struct idle_rig : world_rig {
-    explicit idle_rig(int timeout_takes = 0) {
+    explicit idle_rig(int timeout_takes = 0) : world_rig({.decider = resuming}) {
         stage = this;
         who = spawn<idler>("idler", timeout_takes);
         who.tell(idle_from_here{0});
@@ -112,6 +120,17 @@ TEST(receive_timeout, TM_2_a_coroutine_is_followed_by_the_whole_time) {
     rig.who.tell(pause_for{150});
     rig.run();
     rig.pass(150);
+    rig.expect_told_after_100_ms();
+    rig.end();
+}
+
+// TM-2, SV-3: also one that fails after it has waited, and is resumed.
+TEST(receive_timeout, TM_2_a_coroutine_that_fails_is_followed_by_the_whole_time) {
+    idle_rig rig;
+    rig.who.tell(pause_for{150, true});
+    rig.run();
+    rig.pass(150);
+    EXPECT_EQ(rig.said.decision_count, 1u);
     rig.expect_told_after_100_ms();
     rig.end();
 }

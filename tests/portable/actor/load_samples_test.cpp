@@ -104,6 +104,39 @@ TEST(load_samples, subscribing_again_makes_them_no_more_often) {
     EXPECT_EQ(all.dispatchers, 3u);
 }
 
+namespace {
+
+/// Takes all timers there are.
+class greedy : public actor<int> {
+public:
+    void on(int) {
+        while (context().schedule_once(duration::from_s(3'600), self(), 1)) {
+        }
+    }
+};
+
+}  // namespace
+
+// OH-3, BP-3: they come as long as somebody subscribes, though all timers are taken meanwhile.
+TEST(load_samples, BP_3_go_on_where_others_take_all_timers) {
+    device_rig rig;
+    seen all;
+    const auto a = rig.spawn<observer>("a", &all);
+    const auto g = rig.spawn<greedy>("g");
+    rig.system.run();
+    EXPECT_TRUE(rig.system.world().events().subscribe<dispatcher_sample>(a.index()).value());
+    rig.pass(1);
+    EXPECT_EQ(all.dispatchers, 1u);
+    EXPECT_TRUE(rig.system.world().timers()->schedule_once(duration::from_ms(500), g.index(), 1));
+    rig.time.advance(duration::from_ms(1'002));  // both at once, and this one is first
+    rig.system.run();
+    EXPECT_EQ(all.dispatchers, 2u);
+    for (unsigned i = 3; i < 6; ++i) {
+        rig.pass(1'002);
+        EXPECT_EQ(all.dispatchers, i);
+    }
+}
+
 // OH-3: what they say.
 TEST(load_samples, say_how_full_mailboxes_and_dispatchers_are) {
     device_rig rig;

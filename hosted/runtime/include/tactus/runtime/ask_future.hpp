@@ -6,14 +6,13 @@
 //     ...
 //     if (answer.get() == 5050)
 //
-// The reply comes to an actor made for it, which has the timeout as a timer, so that no thread
+// The reply comes to an actor made for it, and so does the end of its time, so that no thread
 // waits; max() is no timeout. Whatever happens, the future gets a value: a reply, or why there is
 // none. When the system ends first, that is target_terminated.
 //
 // Thread safety: any thread; within an actor too, as long as nobody there waits for it.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <expected>
 #include <future>
@@ -57,35 +56,40 @@ private:
 };
 
 struct gave_up {};
+/// Comes before any reply.
+struct give_up_by {
+    cancellable timer;
+};
 
 template <class R>
-class future_box : public actor<R, gave_up> {
+class future_box : public actor<R, gave_up, give_up_by> {
 public:
-    future_box(owed_answer<R> to, instant asked_at) : to_(std::move(to)), asked_at_(asked_at) {}
+    explicit future_box(owed_answer<R> to) : to_(std::move(to)) {}
 
-    void pre_start() {
-        if (to_.timeout() == duration::max())
-            return;
-        // Counted from the question: where workers are busy this comes later.
-        const duration passed = this->context().world().kernel().time()->now() - asked_at_;
-        const duration rest = std::max(to_.timeout() - passed, duration::from_ns(1));
-        if (!this->context().start_single_timer(1, gave_up{}, rest))
-            end(ask_error::kind::no_room);
-    }
+    void on(const give_up_by& m) { timer_ = m.timer; }
     void on(R&& reply) {
         to_.reply(std::move(reply));
         this->context().stop();
     }
-    void on(gave_up) { end(ask_error::kind::timeout); }
-
-private:
-    void end(ask_error::kind what) {
-        to_.fail(what);
+    void on(gave_up) {
+        to_.fail(ask_error::kind::timeout);
         this->context().stop();
     }
+    void post_stop() { (void)timer_.cancel(); }
 
+private:
     owed_answer<R> to_;
-    instant asked_at_;
+    cancellable timer_;
+};
+
+/// The timer of a question that was not asked, be it that making the message threw.
+struct unasked_timer {
+    cancellable timer;
+    bool was_asked = false;
+    ~unasked_timer() {
+        if (!was_asked)
+            (void)timer.cancel();
+    }
 };
 
 }  // namespace detail
@@ -109,19 +113,32 @@ template <class R, class Target, class Make>
     detail::owed_answer<R> later(why);
     auto result = later.future();
     actor_world& world = system.world();
-    auto r = detail::request_for<detail::future_box<R>>(world.memory(), {}, {}, std::move(later),
-                                                        world.kernel().time()->now());
+    auto r = detail::request_for<detail::future_box<R>>(world.memory(), {}, {}, std::move(later));
     if (!r)
         return failed(ask_error::kind::no_room);
     const auto box = world.spawn_orphan(*r);
     if (!box)
         return failed(world.terminating() ? ask_error::kind::target_terminated
                                           : ask_error::kind::no_room);
+    detail::unanswered_box unanswered{world, *box};
+    detail::unasked_timer unasked;
+    if (ends) {
+        // Before the question: without a timer it is not asked.
+        const actor_ref<detail::gave_up, detail::give_up_by> waits{any_ref(*box)};
+        const auto timer = system.timers().schedule_once(duration::from_ns(timeout.count()), waits,
+                                                         detail::gave_up{}, timer_priority::high);
+        if (!timer)
+            return failed(world.terminating() ? ask_error::kind::target_terminated
+                                              : ask_error::kind::no_room);
+        unasked.timer = *timer;
+        waits.tell(detail::give_up_by{*timer});
+    }
     const auto sent_it = target.try_tell(std::forward<Make>(make)(actor_ref<R>(any_ref(*box))));
-    if (sent_it)
-        return result;
-    (void)world.stop(*box);
-    return failed(detail::fault_of(sent_it.error().why));
+    if (!sent_it)
+        return failed(detail::fault_of(sent_it.error().why));
+    unanswered.box = {};
+    unasked.was_asked = true;
+    return result;
 }
 
 }  // namespace tactus::inline v0

@@ -30,10 +30,10 @@ public:
 
     /// The batch, or why there is none; nothing: not yet.
     [[nodiscard]] std::optional<result> poll() const noexcept { return parts_->later.poll(); }
-    /// True: poll() has something to say. Within an actor, where nothing may wait, it says at once
-    /// whether it has.
+    /// True: poll() has something to say. Within an actor, and where timers are fired, nothing may
+    /// wait: there it says at once whether it has.
     bool wait(std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) {
-        if (!poll() && worker::current() == nullptr)
+        if (!poll() && worker::current() == nullptr && !scheduler::fires_here())
             (void)parts_->woken.wait(limit);
         return poll().has_value();
     }

@@ -321,8 +321,16 @@ private:
         fail(failure(made.error().reason));
         return {};
     }
+    template <class A, class... Args>
+    friend class backoff_supervisor;
+    /// A single timer for who goes on with what was there: backpressure does not refuse it (BP-3).
+    template <message M>
+    bool go_on_after(timer_key key, M message, duration delay) {
+        return start(key, std::move(message), timer_mode::single, delay, delay, true);
+    }
     template <class M>
-    bool start(timer_key key, M message, timer_mode mode, duration first, duration interval) {
+    bool start(timer_key key, M message, timer_mode mode, duration first, duration interval,
+               bool goes_on = false) {
         using timer = detail::timer_of<M>;
         memory_source& memory = world().memory();
         void* block = memory.allocate(sizeof(timer), alignof(timer));
@@ -332,6 +340,7 @@ private:
         made->key = key;
         made->mode = mode;
         made->interval = interval;
+        made->target.goes_on = goes_on;
         return world().start_timer(turn_, *made, first);
     }
 

@@ -150,9 +150,12 @@ public:
         }
         const duration delay =
             retries_.next(at_least_, context().in().on().lanes().streams()[random_stream::jitter]);
-        if (!context().start_single_timer("start", detail::start_child{},
-                                          std::max(delay, duration::from_ns(1))))
-            return std::unexpected(failure("no room for the timer of a back-off"));
+        if (!context().go_on_after("start", detail::start_child{},
+                                   std::max(delay, duration::from_ns(1)))) {
+            // Restarted, it would start the child at once.
+            context().log().error("no room for the timer of a back-off");
+            context().stop();
+        }
         return {};
     }
     directive decide(any_ref child, const failure_cause& why) {

@@ -37,7 +37,8 @@ public:
 
     /// Begins to wait. The scheduler lives until this has ended or has something to say; so does
     /// `to_wake`, which is called when it has, unless it has at once. It must not block.
-    pending_delay(scheduler& timers, duration d, waker* to_wake = nullptr) noexcept;
+    pending_delay(scheduler& timers, duration d, waker* to_wake = nullptr,
+                  bool goes_on = false) noexcept;
     pending_delay(const pending_delay&) = delete;
     pending_delay& operator=(const pending_delay&) = delete;
     /// Cancels what has not come yet.

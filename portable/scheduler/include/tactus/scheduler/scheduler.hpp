@@ -99,9 +99,11 @@ public:
     /// What delays are made of: `to` is woken once, on whatever thread runs what is due, or, when
     /// the scheduler is closed, by who does that: see was_closed(). Where `told` has a function
     /// `cancelled`, it is called with the waker's address when the job was cancelled instead, by
-    /// whomever. Both must not block.
+    /// whomever. Both must not block. One that goes on with another is not refused under
+    /// backpressure (BP-3).
     [[nodiscard]] std::expected<cancellable, scheduler_error> schedule_wake(
-        duration delay, waker& to, const detail::cargo_type& told = {}) noexcept;
+        duration delay, waker& to, const detail::cargo_type& told = {},
+        bool goes_on = false) noexcept;
 
     /// CN-5: the one way to cancel, for a handle too.
     bool cancel(const cancellable& which) noexcept {
