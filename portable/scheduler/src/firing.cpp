@@ -168,10 +168,13 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
         refused = last;
     }
     const tick next = wheel_.next_deadline().value_or(at + 1);
-    const std::uint64_t late = next < at ? at - next : 0;
-    if (is_first && (next <= at || engaged || pressure_.state() != backpressure_state::normal))
+    const bool is_due = next <= at;
+    const std::uint64_t late = is_due ? at - next : 0;
+    if (!is_due)
+        ticks_taken_ = 0;  // SC-38
+    if (is_first && (is_due || engaged || pressure_.state() != backpressure_state::normal))
         observe(at, late, engaged, owed);
-    if (is_first && next <= at && services_ != nullptr)  // SC-33
+    if (is_first && is_due && services_ != nullptr)  // SC-33
         note_drift(scale_.begin_of(next), now, owed);
     // SC-32: so many ticks at once, counted from what is due: over an empty stretch it jumps. Who
     // is as late as a whole chunk is beyond a shorter window, so under pressure since just now:

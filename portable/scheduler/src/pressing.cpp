@@ -55,8 +55,11 @@ void scheduler::look_closely(instant now) noexcept {
                          services_->engaged(at);
     owed_warnings owed;
     enter();
-    const auto next = wheel_.next_deadline();
-    const std::uint64_t late = next && *next < at ? at - *next : 0;
+    const tick next = wheel_.next_deadline().value_or(at + 1);
+    const bool is_due = next <= at;
+    const std::uint64_t late = is_due ? at - next : 0;
+    if (!is_due)
+        ticks_taken_ = 0;  // SC-38
     if (late != 0 || engaged || pressure_.state() != backpressure_state::normal)
         observe(at, late, engaged, owed);
     let_go();
@@ -86,8 +89,7 @@ void scheduler::set_jitter(duration jitter) noexcept {
 
 void scheduler::ticks_taken(std::uint64_t ticks) noexcept {
     enter();
-    // SC-32: as many are the backlog, if anything was due then (SC-38). One alone was taken as it
-    // came.
+    // SC-32: as many are the backlog, if anything is due (SC-38). One alone was taken as it came.
     ticks_taken_ = ticks > 1 ? ticks : 0;
     ticks_taken_peak_ = ticks > ticks_taken_peak_ ? ticks : ticks_taken_peak_;
     let_go();

@@ -524,6 +524,29 @@ TEST(requests, SC_38_ticks_of_an_idle_time_are_no_backlog) {
     EXPECT_EQ(rig.warnings.count, 0u);
 }
 
+// SC-38, BP-4: also after a stall, whoever looks first, who fires or who registers: who was refused
+// is accepted after an idle time.
+TEST(requests, SC_38_ticks_of_an_idle_time_are_calm_after_a_stall) {
+    for (const bool is_looked_at : {false, true}) {
+        ticked_rig rig(5);
+        const auto who = rig.spawn();
+        auto rate = rig->schedule_at_fixed_rate(ms(1), ms(1), who, number{1}, {},
+                                                {.backlog_limit = 20, .burst_threshold = 20});
+        ASSERT_TRUE(rate.has_value());
+        rig.take(6);
+        EXPECT_EQ(rig->pressure_now().state, backpressure_state::backpressure);
+        EXPECT_TRUE(rate->cancel());
+        rig.take(20);
+        if (is_looked_at)
+            rig->run_due(rig.time.now());
+        EXPECT_TRUE(rig->schedule_once(ms(1), who, number{2}).has_value()) << is_looked_at;
+        EXPECT_EQ(rig->pressure_now().state, backpressure_state::normal);
+        EXPECT_EQ(rig->metrics().backlog_peak, 6u);
+        rig.take(1);
+        journal().clear();
+    }
+}
+
 // SC-32, BP-4: one tick is taken as it comes: with the shortest windows, too, that is no backlog,
 // and who rejected accepts again.
 TEST(requests, SC_32_ticks_one_by_one_are_no_backlog) {
