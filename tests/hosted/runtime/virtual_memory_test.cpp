@@ -5,13 +5,32 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 using tactus::runtime::virtual_memory;
+
+namespace {
+
+/// By a call that reads there: it says so where a look would end the program.
+bool is_open(const std::byte* at) {
+    int ends[2] = {};
+    EXPECT_EQ(pipe(ends), 0);
+    const bool is = write(ends[1], at, 1) == 1;
+    if (!is) {
+        EXPECT_EQ(errno, EFAULT);
+    }
+    close(ends[0]);
+    close(ends[1]);
+    return is;
+}
+
+}  // namespace
 
 TEST(virtual_memory, grows_without_moving_and_keeps_contents) {
     virtual_memory region(64u << 20);
@@ -34,6 +53,30 @@ TEST(virtual_memory, pages_given_back_come_back_empty) {
     EXPECT_EQ(region.size(), 4096u);
     ASSERT_TRUE(region.resize(8u << 20));
     EXPECT_EQ(region.data()[7u << 20], std::byte{0});
+}
+
+TEST(virtual_memory, pages_it_does_not_have_are_closed_and_not_there) {
+    constexpr std::size_t large = 8u << 20;
+    virtual_memory region(16u << 20);
+    ASSERT_GE(region.size_max(), 16u << 20);
+    EXPECT_FALSE(is_open(region.data()));
+    ASSERT_TRUE(region.resize(large));
+    EXPECT_TRUE(is_open(region.data()));
+    EXPECT_TRUE(is_open(region.data() + large - 1));
+    EXPECT_FALSE(is_open(region.data() + large));
+    std::fill_n(region.data(), large, std::byte{1});
+    ASSERT_TRUE(region.resize(5000));
+    EXPECT_TRUE(is_open(region.data() + 8191));
+    EXPECT_FALSE(is_open(region.data() + 8192));
+    EXPECT_FALSE(is_open(region.data() + large - 1));
+    std::vector<unsigned char> resident(large / 4096);
+    ASSERT_EQ(mincore(region.data(), large, resident.data()), 0);
+    EXPECT_TRUE(std::all_of(resident.begin() + 2, resident.end(),
+                            [](unsigned char c) { return (c & 1U) == 0; }));
+    ASSERT_TRUE(region.resize(large));
+    EXPECT_TRUE(is_open(region.data() + large - 1));
+    EXPECT_EQ(region.data()[8191], std::byte{1});
+    EXPECT_EQ(region.data()[8192], std::byte{0});
 }
 
 TEST(virtual_memory, forgotten_pages_stay_usable_and_read_as_zeros) {
