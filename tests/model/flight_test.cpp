@@ -118,23 +118,26 @@ TACTUS_MODEL_TEST(flight, CN6_a_delay_is_fired_and_cancelled_while_it_is_handled
     model::require(r->kernel.handled[1] <= 1 && r->is_empty());
 }
 
-// CN-7, K3: the message of a cancelled job ends while another has its cell.
+// CN-7, K3: the message of a cancelled job ends while another has its cell, whose own waits.
 TACTUS_MODEL_TEST(flight, CN7_the_end_of_a_message_is_nothing_to_the_next_job,
                   scenario::preempted(1)) {
     const auto r = std::make_unique<rig>();
     const auto to = r->kernel.spawn();
+    const auto other = r->kernel.spawn();
     const auto made = r->timers.add(every_ms(to), note{1});
     model::require(made.has_value());
     r->pass();
     std::optional<cancellable> next;
     {
-        model::thread worker([&] { r->kernel.run(0, 2); });
+        model::thread worker([&] { r->kernel.run(0, 1); });
         model::require(r->timers.cancel(*made));
-        const auto again = r->timers.add(every_ms(to), note{2});
+        const auto again = r->timers.add(every_ms(other), note{2});
         model::require(again.has_value());
         next = *again;
         r->pass();  // executing, as the one before was
     }
+    model::require(r->timers.state_of(*next) ==
+                   (r->kernel.handled[2] == 0 ? job_state::executing : job_state::scheduled));
     r->kernel.run_to_the_end();
     model::require(r->kernel.handled[1] <= 1 && r->kernel.handled[2] == 1);
     model::require(r->timers.state_of(*next) == job_state::scheduled);
