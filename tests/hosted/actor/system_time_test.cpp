@@ -320,13 +320,16 @@ TEST(system_time, SC_10_what_was_handed_over_does_not_hold_up_the_end) {
     auto end = has_ended.get_future();
     std::thread ending([late, has_ended = std::move(has_ended)]() mutable {
         {
-            actor_system system(
-                "here", {.dispatcher = {.workers = 1, .max_workers = 1}, .events = late.get()});
+            // Its actors have ended before its destructor, which waits so long for functions alone.
+            actor_system system("here", {.dispatcher = {.workers = 1, .max_workers = 1},
+                                         .shutdown_limit = 10ms,
+                                         .events = late.get()});
             const auto here = system.dispatchers().add(
                 {.id = "here", .config = {.executor = executor_kind::calling_thread}});
             ASSERT_TRUE(here);
             late->timers = &system.scheduler();
             late->here = static_cast<std::uint16_t>(here->number());
+            EXPECT_TRUE(system.terminate_and_wait(60s));
         }
         has_ended.set_value();
     });
