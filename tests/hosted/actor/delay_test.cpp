@@ -19,6 +19,7 @@
 
 #include "pool_rig.hpp"
 #include "puppet.hpp"
+#include "telling_memory.hpp"
 #include "world_rig.hpp"
 
 using namespace tactus;
@@ -85,6 +86,44 @@ TEST(delay, SC_13_says_at_once_why_it_was_refused) {
         EXPECT_EQ(o.error().code, scheduler_errc::invalid_delay);
     }
     r.rig.end();
+}
+
+// SC-13: it was left for who had the lock, and there was no memory for it. Others have its cell
+// when it is asked.
+TEST(delay, SC_13_without_a_place_it_does_not_say_that_time_has_passed) {
+    struct counting_waker final : waker {
+        void wake() noexcept override { ++woken; }
+        unsigned woken = 0;
+    } waker;
+    constexpr std::uint32_t timers = 64;
+    telling_memory jobs(job_store::bytes(scheduler::cells_for(timers)));
+    telling_memory nodes(scheduler_wheel::node_bytes(timers));
+    large_scheduler_rig rig(timers, [&](scheduler_options& o) {
+        o.jobs = &jobs;
+        o.nodes = &nodes;
+    });
+    const mailbox_index who = rig.kernel.spawn();
+    (void)rig.timers.active_count();  // there are spares from now on
+    delay_source rest({&rig.timers, ms(5)}, waker, who);
+    jobs.on_growth = [&] {
+        std::thread([&] { EXPECT_TRUE(rest.start()); }).join();
+        nodes.refuses = true;
+    };
+    EXPECT_FALSE(rig.timers.schedule_once(ms(60'000), who, number{1}).has_value());
+    (void)rig.kernel.run();
+    EXPECT_EQ(waker.woken, 1u);
+    nodes.refuses = false;
+    for (int round = 0; round < 30; ++round) {  // more than a cell remembers
+        std::vector<cancellable> all;
+        while (const auto made = rig.timers.schedule_once(ms(60'000), who, number{1}))
+            all.push_back(*made);
+        EXPECT_EQ(all.size(), timers);
+        for (cancellable& c : all)
+            EXPECT_TRUE(c.cancel());
+    }
+    const outcome said = rest.take();
+    ASSERT_FALSE(said.has_value());
+    EXPECT_EQ(said.error().code, scheduler_errc::capacity_exceeded);
 }
 
 TEST(delay, SC_13_is_cancelled_with_its_coroutine) {

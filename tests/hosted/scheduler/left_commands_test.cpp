@@ -20,6 +20,7 @@
 
 #include "large_scheduler_rig.hpp"
 #include "scheduler_rig.hpp"
+#include "telling_memory.hpp"
 
 using tactus::cancellable;
 using tactus::duration;
@@ -28,37 +29,15 @@ using tactus::job_state;
 using tactus::scheduler_errc;
 using tactus::scheduler_warning_kind;
 using tactus::timer_priority;
-using tactus_test::large_memory;
 using tactus_test::large_scheduler_rig;
 using tactus_test::ms;
 using tactus_test::noted_warnings;
 using tactus_test::number;
+using tactus_test::telling_memory;
 
 namespace {
 
 constexpr duration far = duration::from_s(2 * 24 * 3'600);
-
-/// Grows cell by cell, and tells once when it does.
-class telling_memory final : public tactus::memory_region {
-public:
-    explicit telling_memory(std::size_t bytes) : all_(bytes) {
-        data_ = all_.data();
-        size_max_ = bytes;
-    }
-    [[nodiscard]] bool resize(std::size_t bytes) noexcept override {
-        if (refuses || bytes > size_max_)
-            return false;
-        size_ = bytes;
-        if (const auto tell = std::exchange(on_growth, nullptr))
-            tell();
-        return true;
-    }
-    std::function<void()> on_growth;
-    bool refuses = false;
-
-private:
-    large_memory all_;
-};
 
 /// Says when it is copied.
 struct told_of {

@@ -3,7 +3,9 @@
 // Delay source: a task waits for time to pass (AC-2, SC-13); see wait_awaiter.hpp.
 //
 // The actors of a system end before its scheduler closes, so a delay that has begun comes, or its
-// coroutine is destroyed and it is cancelled. Where somebody closes it first, it says so.
+// coroutine is destroyed and it is cancelled. Where somebody closes it first, or there was no
+// memory for it, it says so. Its cell may have gone to another by then: what was not its time is
+// told by the time.
 #pragma once
 
 #include <expected>
@@ -26,8 +28,10 @@ public:
     delay_source(const request& what, waker& to_wake, mailbox_index) noexcept
         : what_(what), to_wake_(to_wake) {}
     [[nodiscard]] bool start() noexcept {
-        if (what_.timers != nullptr)
-            made_ = what_.timers->schedule_wake(what_.delay, to_wake_);
+        if (what_.timers == nullptr)
+            return false;
+        begun_ = what_.timers->now();
+        made_ = what_.timers->schedule_wake(what_.delay, to_wake_);
         return made_.has_value();
     }
     // Also when the scheduler was closed first: then nobody is woken either.
@@ -38,14 +42,18 @@ public:
     [[nodiscard]] result take() const noexcept {
         if (!made_)
             return std::unexpected(made_.error());
-        if (what_.timers->was_closed(*made_))
-            return std::unexpected(scheduler_error{.code = scheduler_errc::closed});
+        const bool is_early = what_.timers->now() - begun_ < what_.delay;
+        if (is_early || what_.timers->was_closed(*made_)) [[unlikely]]
+            return std::unexpected(scheduler_error{
+                .code = what_.timers->has_closed() ? scheduler_errc::closed
+                                                   : scheduler_errc::capacity_exceeded});
         return execution_batch{.job = made_->id()};
     }
 
 private:
     request what_;
     waker& to_wake_;
+    instant begun_;
     std::expected<cancellable, scheduler_error> made_ =
         std::unexpected(scheduler_error{.code = scheduler_errc::closed});
 };

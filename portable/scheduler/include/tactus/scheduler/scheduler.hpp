@@ -174,6 +174,8 @@ public:
     // ---- looking at it
 
     [[nodiscard]] scheduler_capabilities capabilities() const noexcept;
+    /// By the clock that timers count by.
+    [[nodiscard]] instant now() const noexcept { return time_.now(); }
     [[nodiscard]] duration resolution() const noexcept { return scale_.resolution(); }
     /// SC-31: in ticks.
     [[nodiscard]] std::uint32_t catch_up_window() const noexcept { return pressure_.window(); }
