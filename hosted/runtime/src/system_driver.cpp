@@ -108,7 +108,8 @@ instant system_driver::tend(instant now) {
     if (keeper().now() == driver_keeper::state::given_up && !std::exchange(told_, true))
         how_.gave_up("the tick driver '" + std::string(keeper().driver().name()) + "' stopped (" +
                      name_of(keeper().cause()) + ") and is not started again");
-    // By the housekeeper's clock.
+    // By the housekeeper's clock. Who sets a clock by hand tells nobody here: until it has moved,
+    // it is looked at so often.
     return next == instant::never() ? next : now + (next - here);
 }
 
