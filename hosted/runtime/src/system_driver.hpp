@@ -75,7 +75,7 @@ private:
     std::optional<driver_keeper> keeper_;
     actor_scheduler* kernel_ = nullptr;  // constant while it drives
     housekeeper* tends_ = nullptr;
-    bool told_ = false;          // that it gave up; the housekeeper's
+    bool told_ = false;  // that it gave up; the housekeeper's
     void learn_jitter() noexcept;
     bool knows_jitter_ = false;  // the scheduler does; the driver's thread's
 };
