@@ -90,11 +90,13 @@ timer_policy actor_world::policy_of(turn& t) const noexcept {
          .guardian = guardian_of(t)});
 }
 
-scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration first) noexcept {
+scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration first,
+                                        bool replaces) noexcept {
     if (timers_ == nullptr)
         return std::unexpected(no_timers);
     job_request r = request_for(timer, first, policy_of(t));
     r.goes_on = timer.target.goes_on;
+    r.replaces = replaces;
     timer.each = r.each;
     timer.after_sent = r.after_sent;
     return timers_->arm(r);
@@ -106,7 +108,7 @@ bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexc
     timer.target.who = t.self();
     timer.target.goes_on = timer.target.goes_on || old != nullptr;
     scheduler::armed handle =
-        x != nullptr ? arm_timer(t, timer, first) : std::unexpected(no_timers);
+        x != nullptr ? arm_timer(t, timer, first, old != nullptr) : std::unexpected(no_timers);
     if (!handle && old != nullptr && handle.error().code == scheduler_errc::capacity_exceeded)
         handle = arm_instead(t, *x, *old, timer, first);
     // SC-2: one that is refused leaves the old one as it is.

@@ -132,6 +132,8 @@ std::optional<scheduler_error> scheduler::admit(const job_request& r, instant no
     if (!refused && active_ >= timers_limit_) [[unlikely]] {
         refused = scheduler_error{
             .code = scheduler_errc::capacity_exceeded, .value = active_, .limit = timers_limit_};
+        if (r.replaces)
+            return refused;  // it comes again, and is not refused then
         owe_capacity(*refused, owed);
     }
     // Where overflow grows nobody has to give way.

@@ -11,7 +11,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "pool_rig.hpp"
@@ -100,6 +102,10 @@ struct clock_rig : world_rig {
     void fill() {
         while (timers().schedule_once(duration::from_s(1'000), who.index(), beat{9})) {
         }
+    }
+    [[nodiscard]] std::uint64_t refused_count() {
+        const scheduler_metrics m = timers().metrics();
+        return std::accumulate(std::begin(m.rejected), std::end(m.rejected), std::uint64_t{0});
     }
     detail::ref_of<clockwork> who;
 };
@@ -211,9 +217,11 @@ TEST(timer_limits, BP_2_a_timer_is_replaced_at_a_full_quota) {
     rig.tell(start{timer_mode::single, ms(10), {}, 1});
     rig.fill();
     EXPECT_EQ(rig.timers().active_count(), 1'000u);
+    const auto refused_before = rig.refused_count();
     rig.tell(start{timer_mode::fixed_rate, ms(20), ms(20), 2});
     EXPECT_TRUE(journal().is({started, started}));
     EXPECT_EQ(rig.timers().active_count(), 1'000u);
+    EXPECT_EQ(rig.refused_count(), refused_before);  // BP-8
     rig.pass(40);
     EXPECT_TRUE(journal().is({beats + 2, beats + 2}));
     rig.end();

@@ -491,7 +491,8 @@ private:
                       dead_letter_cause why) noexcept;
     void rearm_lost(turn& t, const self& s, const system_message& m) noexcept;
     void rearm(turn& t, cell_extras& x, actor_timer& timer) noexcept;
-    [[nodiscard]] scheduler::armed arm_timer(turn& t, actor_timer& timer, duration first) noexcept;
+    [[nodiscard]] scheduler::armed arm_timer(turn& t, actor_timer& timer, duration first,
+                                             bool replaces = false) noexcept;
     [[nodiscard]] std::uint32_t fold_missed(actor_timer& timer, std::uint32_t counted) noexcept;
     /// What an actor fails with when it cannot have a timer it needs, by why not.
     [[nodiscard]] static failure refusal(scheduler_errc why) noexcept;

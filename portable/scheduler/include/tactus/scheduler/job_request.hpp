@@ -29,7 +29,8 @@ struct job_request {
     // Of fixed delay.
     bool after_sent = false;
     std::uint64_t metadata = 0;
-    bool goes_on = false;  // continues one that was there (BP-3)
+    bool goes_on = false;   // continues one that was there (BP-3)
+    bool replaces = false;  // has the place of another, who gives it up only if there is no more
 
     [[nodiscard]] static constexpr job_request once(duration delay,
                                                     timer_priority priority) noexcept {

@@ -60,7 +60,7 @@ inline constexpr metric_info timer_metric_table[] = {
      "those of them refused under backpressure"},
     {"scheduler.timer.quota", metric_kind::gauge, "", "how many may be pending; 0: any number"},
     {"scheduler.timer.backlog_ticks", metric_kind::gauge, "",
-     "ticks by which the earliest due timer is late"},
+     "ticks by which the earliest due timer was late when somebody last looked"},
     {"scheduler.timer.backlog_peak_ticks", metric_kind::gauge, "", "the most there ever were"},
     {"scheduler.timer.overflow", metric_kind::gauge, "", "timers too far away for the wheel"},
     {"scheduler.timer.tick_backlog_peak", metric_kind::gauge, "",
