@@ -28,11 +28,10 @@ void reply_wait::wake() noexcept {
 
 reply_deadline::reply_deadline(reply_wait& of, scheduler& timers, duration timeout)
     : of_(of), timers_(timers), left_(timeout) {
-    begin_span();
+    begin_span(false);
 }
 
-void reply_deadline::begin_span() {
-    const bool goes_on = span_.has_value();
+void reply_deadline::begin_span(bool goes_on) {
     span_.reset();  // R2: its timer has told and gone
     const duration span = std::min({left_, longest_span, timers_.maximum_delay()});  // SC-3
     if (left_ != duration::max())
@@ -43,6 +42,7 @@ void reply_deadline::begin_span() {
 }
 
 std::optional<ask_fault> reply_deadline::refusal() const noexcept {
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): there is one from the beginning
     const auto said = span_->poll();
     if (said && !*said)
         return fault_of(said->error());
@@ -65,7 +65,7 @@ std::optional<ask_fault> reply_deadline::wait() {
                 return why;
             }
         }
-        begin_span();
+        begin_span(true);
     }
 }
 

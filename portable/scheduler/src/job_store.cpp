@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
 namespace tactus::inline v0 {
@@ -84,7 +83,7 @@ bool job_store::give_back() noexcept {
         return true;
     }
     past_.forget(std::exchange(made_, 0));
-    std::fill(std::begin(free_), std::end(free_), nullptr);
+    std::ranges::fill(free_, nullptr);
     turn_ = 0;
     return true;
 }

@@ -102,7 +102,7 @@ public:
     [[nodiscard]] std::optional<ask_fault> wait();
 
 private:
-    void begin_span();
+    void begin_span(bool goes_on);
     reply_wait& of_;
     scheduler& timers_;
     duration left_;  // after this span
