@@ -68,6 +68,7 @@ private:
     [[nodiscard]] driver_keeper& keeper() noexcept {
         return *keeper_;  // NOLINT(bugprone-unchecked-optional-access)
     }
+    void learn_jitter() noexcept;
 
     options how_;
     instant built_;
@@ -75,8 +76,7 @@ private:
     std::optional<driver_keeper> keeper_;
     actor_scheduler* kernel_ = nullptr;  // constant while it drives
     housekeeper* tends_ = nullptr;
-    bool told_ = false;  // that it gave up; the housekeeper's
-    void learn_jitter() noexcept;
+    bool told_ = false;          // that it gave up; the housekeeper's
     bool knows_jitter_ = false;  // the scheduler does; the driver's thread's
 };
 

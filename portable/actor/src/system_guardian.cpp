@@ -141,9 +141,8 @@ void system_guardian::on(sampling_wanted) {
 }
 
 void system_guardian::on(sample_due) {
-    if (next_slot_ != 0)
-        return;  // the last ones are being taken
-    if (wanted()) {
+    // While the last ones are being taken it goes on with these: what says so may have been lost.
+    if (next_slot_ != 0 || wanted()) {
         take();
         return;
     }

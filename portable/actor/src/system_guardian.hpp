@@ -32,7 +32,10 @@ public:
     void on(const dump_request& r);
     void on(sampling_wanted);
     void on(sample_due);
-    void on(sample_more) { take(); }
+    void on(sample_more) {
+        if (next_slot_ != 0)
+            take();
+    }
 
 private:
     // Mailboxes per turn: a device has few envelopes.

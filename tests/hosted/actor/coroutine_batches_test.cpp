@@ -77,6 +77,17 @@ private:
     notes* into_;
 };
 
+template <bool Reentrant>
+struct stage : world_rig {
+    notes all;
+    detail::ref_of<waiting<Reentrant>> who = spawn<waiting<Reentrant>>("who", &all);
+    scheduler& timers = *timing.service();
+
+    void once(int after_ms, int number) {
+        EXPECT_TRUE(timers.schedule_once(ms(after_ms), who.index(), beat{number}).has_value());
+    }
+};
+
 /// All notes of one message are of one batch, and that is of this mode.
 void expect_one_batch(const notes& all, int number, job_mode mode, std::size_t parts) {
     SCOPED_TRACE(number);
@@ -99,16 +110,14 @@ void expect_one_batch(const notes& all, int number, job_mode mode, std::size_t p
 
 // BT-1: also after each wait; a message that no timer sent has none.
 TEST(coroutine_batches, BT_1_last_as_long_as_the_handler) {
-    notes all;
-    world_rig rig;
-    const auto who = rig.spawn<waiting<false>>("who", &all);
-    scheduler& timers = *rig.timing.service();
-    ASSERT_TRUE(timers.schedule_once(ms(5), who.index(), beat{1}).has_value());
-    auto rate = timers.schedule_at_fixed_rate(ms(20), ms(1'000), who.index(), beat{2});
-    auto delay = timers.schedule_with_fixed_delay(ms(40), ms(1'000), who.index(), beat{3});
+    stage<false> rig;
+    const notes& all = rig.all;
+    rig.once(5, 1);
+    auto rate = rig.timers.schedule_at_fixed_rate(ms(20), ms(1'000), rig.who.index(), beat{2});
+    auto delay = rig.timers.schedule_with_fixed_delay(ms(40), ms(1'000), rig.who.index(), beat{3});
     ASSERT_TRUE(rate.has_value() && delay.has_value());
     rig.pass(60);
-    who.tell(beat{4});
+    rig.who.tell(beat{4});
     rig.pass(20);
     expect_one_batch(all, 1, job_mode::one_shot, 3);
     expect_one_batch(all, 2, job_mode::fixed_rate, 3);
@@ -124,10 +133,9 @@ TEST(coroutine_batches, BT_1_last_as_long_as_the_handler) {
 
 // BT-1, SC-20: how many runs it stands for stays, whatever comes while it waits.
 TEST(coroutine_batches, BT_1_keep_their_missed_runs) {
-    notes all;
-    world_rig rig;
-    const auto who = rig.spawn<waiting<false>>("who", &all);
-    auto rate = rig.timing.service()->schedule_at_fixed_rate(ms(3), ms(3), who.index(), beat{1});
+    stage<false> rig;
+    const notes& all = rig.all;
+    auto rate = rig.timers.schedule_at_fixed_rate(ms(3), ms(3), rig.who.index(), beat{1});
     ASSERT_TRUE(rate.has_value());
     rig.time.advance(ms(9));
     rig.run();
@@ -141,15 +149,14 @@ TEST(coroutine_batches, BT_1_keep_their_missed_runs) {
 
 // BT-1: handlers that wait side by side have one each.
 TEST(coroutine_batches, BT_1_of_a_reentrant_actor_are_not_mixed_up) {
-    notes all;
-    world_rig rig;
-    const auto who = rig.spawn<waiting<true>>("who", &all);
-    scheduler& timers = *rig.timing.service();
-    ASSERT_TRUE(timers.schedule_once(ms(5), who.index(), beat{1}).has_value());
-    ASSERT_TRUE(timers.schedule_at_fixed_rate(ms(6), ms(1'000), who.index(), beat{2}).has_value());
-    ASSERT_TRUE(timers.schedule_once(ms(7), who.index(), beat{3}).has_value());
+    stage<true> rig;
+    const notes& all = rig.all;
+    rig.once(5, 1);
+    ASSERT_TRUE(
+        rig.timers.schedule_at_fixed_rate(ms(6), ms(1'000), rig.who.index(), beat{2}).has_value());
+    rig.once(7, 3);
     rig.pass(6);
-    who.tell(beat{4});
+    rig.who.tell(beat{4});
     rig.pass(30);
     expect_one_batch(all, 1, job_mode::one_shot, 3);
     expect_one_batch(all, 2, job_mode::fixed_rate, 3);
@@ -178,12 +185,10 @@ TEST(coroutine_batches, BT_1_of_keyed_timers) {
 
 // BT-1: what was kept goes with a coroutine that is destroyed; rig.end() counts the memory.
 TEST(coroutine_batches, BT_1_end_with_the_actor) {
-    notes all;
-    world_rig rig;
-    const auto who = rig.spawn<waiting<true>>("who", &all);
-    scheduler& timers = *rig.timing.service();
+    stage<true> rig;
+    const notes& all = rig.all;
     for (int i = 1; i <= 3; ++i)
-        ASSERT_TRUE(timers.schedule_once(ms(5), who.index(), beat{i}).has_value());
+        rig.once(5, i);
     rig.pass(6);
     ASSERT_EQ(all.size(), 3u);
     rig.end();

@@ -16,6 +16,7 @@
 
 #include "large_scheduler_rig.hpp"
 #include "scheduler_rig.hpp"
+#include "telling_memory.hpp"
 
 using tactus::cancellable;
 using tactus::duration;
@@ -146,28 +147,11 @@ TEST(withdrawn_jobs, CN_3_who_needs_their_cell_gets_it) {
     tactus_test::journal().clear();
 }
 
-class returned_memory final : public tactus::memory_region {
-public:
-    explicit returned_memory(std::size_t bytes) : bytes_(bytes) {
-        data_ = bytes_.data();
-        size_max_ = bytes;
-    }
-    [[nodiscard]] bool resize(std::size_t bytes) noexcept override {
-        if (bytes > size_max_)
-            return false;
-        size_ = bytes;
-        return true;
-    }
-
-private:
-    std::vector<std::byte> bytes_;
-};
-
 // When the last one is cancelled, memory goes back, and nobody has to look for that.
 TEST(withdrawn_jobs, CN_3_memory_of_the_wheel_is_given_back) {
     constexpr std::uint32_t count = 20'000;
     constexpr std::uint32_t timers_max = count + 64;
-    returned_memory nodes(tactus::scheduler_wheel::node_bytes(timers_max));
+    tactus_test::telling_memory nodes(tactus::scheduler_wheel::node_bytes(timers_max));
     large_scheduler_rig r(timers_max, [&](scheduler_options& o) { o.nodes = &nodes; });
     const auto who = r.kernel.spawn();
     auto all = schedule(r, who, count, ms(100'000));

@@ -39,7 +39,6 @@ public:
     ~owed_answer() { fail(ask_error::kind::target_terminated); }
 
     [[nodiscard]] std::future<answer> future() { return to_->get_future(); }
-    [[nodiscard]] duration timeout() const { return duration::from_ns(why_.after.count()); }
     void reply(R&& value) {
         if (auto to = std::exchange(to_, std::nullopt))
             to->set_value(std::move(value));

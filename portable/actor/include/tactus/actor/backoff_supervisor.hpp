@@ -138,15 +138,15 @@ public:
         else
             context().world().note_unhandled(context().in());
     }
-    std::expected<void, failure> on(const terminated& m) {
+    void on(const terminated& m) {
         if (m.who != child_)
-            return {};
+            return;
         look();
         child_ = {};
         const bool again = how_.on == backoff_on::failure ? again_ : retries_.allows(now());
         if (!again || final_) {
             context().stop();
-            return {};
+            return;
         }
         const duration delay =
             retries_.next(at_least_, context().in().on().lanes().streams()[random_stream::jitter]);
@@ -156,7 +156,6 @@ public:
             context().log().error("no room for the timer of a back-off");
             context().stop();
         }
-        return {};
     }
     directive decide(any_ref child, const failure_cause& why) {
         const directive d = how_.decider != nullptr          ? how_.decider(why)
