@@ -4,6 +4,7 @@
 
 usage: ./bench [SUITE ...] [--quick] [--no-peers] [--rounds N] [--install-peers]
        ./bench --compare BASE.json [RESULTS.json] [--threshold 0.05]
+       ./bench --compare | --instructions [--write-baseline]
 
 Suites: timers, kernel, mailboxes, hub, actors, scheduler; all of them when none is named.
 
@@ -11,20 +12,28 @@ Each round starts every program once (ours, peer, peer, ours, ...), so that what
 alike. The main figure is CPU time per operation; wall time stands beside it. Results go to build/bench/results.json:
 a list of {id, suite, case, n, workers, unit, ours, peer, peer_value, ratio, wall, spread}, one entry per peer and one
 without; ratio > 1 means ours is better.
+
+--instructions counts instructions under callgrind, with one worker: the counts repeat on any machine. Without a file,
+--compare counts them and fails when a case needs more than 2 % more than in benchmarks/baseline.json. A change that is
+worth more instructions writes a new baseline in the same commit (--write-baseline).
 """
 import argparse
 import json
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 root = pathlib.Path(__file__).resolve().parent.parent
 build = root / "build" / "bench" / "release"
 binaries = build / "benchmarks"
 results_file = root / "build" / "bench" / "results.json"
+instructions_file = root / "build" / "bench" / "instructions.json"
+baseline_file = root / "benchmarks" / "baseline.json"
 
 # A suite: its program, its sizes (all, quick), its peers and the packages that have them.
 suites = {
@@ -150,8 +159,15 @@ targets = {
 }
 tolerance = 1.3
 
+# What --instructions runs: cases whose work does not depend on time, and the size.
+counted = {
+    "kernel": (["structures", "ping", "ring", "four", "fan", "pairs", "spawn"], 10_000),
+    "actors": (["ping", "four", "ring", "fan", "pairs", "skynet"], 10_000),
+    "scheduler": (["cancel"], 10_000),
+}
 
-def build_release():
+
+def build_release(targets=("benchmarks",)):
     """-O3 with link-time optimisation, in a folder of its own."""
     log = root / "build" / "log" / "bench-build.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -159,7 +175,7 @@ def build_release():
     configure = ["cmake", "-S", root, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTACTUS_LTO=ON",
                  "-DTACTUS_BENCH=ON", "-DTACTUS_TESTS=OFF", "-DTACTUS_EXAMPLES=OFF", "-DTACTUS_WERROR=OFF"]
     with log.open("w") as out:
-        for command in (configure, ["cmake", "--build", build, "--target", "benchmarks"]):
+        for command in (configure, ["cmake", "--build", build, "--target", *targets]):
             if subprocess.run(command, stdout=out, stderr=subprocess.STDOUT).returncode != 0:
                 sys.exit("\n".join(log.read_text().splitlines()[-30:]) + "\nbench: the build failed")
 
@@ -254,6 +270,57 @@ def print_table(suite, n, workers, samples, results):
         print(line)
 
 
+def count_case(suite, case, n):
+    """Runs one case under callgrind: {(id, case): instructions per operation}.
+
+    The programs write a dump after each measured piece ("measured OPERATIONS") and after each reported case
+    ("reported ID CASE"); the pieces since the last report belong to it.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["env", "-i", f"BENCH_ONLY={case}", "valgrind", "--tool=callgrind",
+                   f"--callgrind-out-file={folder}/dump", binaries / suites[suite]["program"], "ours", str(n), "1"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"bench: {suite} {case} under callgrind ended with {done.returncode}: {done.stderr.strip()}")
+        counts = {}
+        instructions = operations = 0
+        number = 1
+        while (dump := pathlib.Path(folder) / f"dump.{number}").exists():
+            text = dump.read_text()
+            what = re.search(r"^desc: Trigger: Client Request: (measured|reported) (.*)$", text, re.M)
+            if what and what[1] == "measured":
+                instructions += int(re.search(r"^totals: (\d+)", text, re.M)[1])
+                operations += int(what[2])
+            elif what and operations:
+                counts[tuple(what[2].split(" ", 1))] = instructions / operations
+                instructions = operations = 0
+            number += 1
+    if not counts:
+        sys.exit(f"bench: {suite} {case} counted nothing; was it built without valgrind's headers?")
+    return counts
+
+
+def count_instructions():
+    build_release([suites[name]["program"] for name in counted])
+    rows = []
+    print(f"  {'suite':10} {'id':6} {'case':40} {'instructions per operation':>27}")
+    for suite, (cases, n) in counted.items():
+        for case in cases:
+            progress(f"{suite}: {case}")
+            counts = count_case(suite, case, n)
+            progress("")
+            for (id, name), value in counts.items():
+                print(f"  {suite:10} {id:6} {name:40} {value:27.1f}", flush=True)
+                rows.append({"id": id, "suite": suite, "case": name, "n": n, "workers": 1, "unit": "instructions",
+                             "ours": round(value, 1), "peer": None})
+    return rows
+
+
+def write_rows(file, rows):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+
+
 def compare(base_file, new_file, threshold):
     def medians(file):
         try:
@@ -285,11 +352,19 @@ def main():
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--compare", metavar="BASE.json")
-    parser.add_argument("--threshold", type=float, default=0.05)
+    parser.add_argument("--compare", metavar="BASE.json", nargs="?", const=baseline_file)
+    parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--write-baseline", action="store_true")
+    parser.add_argument("--threshold", type=float)
     a = parser.parse_args()
+    if a.instructions or a.compare == baseline_file:
+        write_rows(instructions_file, count_instructions())
+        if a.write_baseline:
+            shutil.copyfile(instructions_file, baseline_file)
+            print(f"written: {baseline_file.relative_to(root)}")
+        return compare(baseline_file, instructions_file, a.threshold or 0.02) if a.compare else 0
     if a.compare:
-        return compare(a.compare, a.suites[0] if a.suites else results_file, a.threshold)
+        return compare(a.compare, a.suites[0] if a.suites else results_file, a.threshold or 0.05)
     for name in a.suites:
         if name not in suites:
             sys.exit(f"bench: there is no suite '{name}'; there are: {', '.join(suites)}")

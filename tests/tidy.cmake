@@ -69,3 +69,10 @@ add_test(NAME "bench: compare refuses what is beyond it (PF-43)"
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/refused.py
     --saying "1 cases are more than 5% worse, 0 of the base were not measured now"
     ${bench} ${bench_data}/base.json ${bench_data}/worse.json)
+# DF-73: the stage `counts` of ./test compares with the committed baseline; here it is read, and a missing case refused.
+set(baseline ${PROJECT_SOURCE_DIR}/benchmarks/baseline.json)
+add_test(NAME "bench: the committed baseline can be compared with (DF-73)"
+  COMMAND ${bench} ${baseline} ${baseline})
+add_test(NAME "bench: compare refuses results that lack cases of the baseline (DF-73)"
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/refused.py
+    --saying "0 cases are more than 5% worse" ${bench} ${baseline} ${bench_data}/base.json)

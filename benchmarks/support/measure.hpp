@@ -13,6 +13,13 @@
 #include <ctime>
 #include <string>
 
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_ZERO_STATS
+#define CALLGRIND_DUMP_STATS_AT(text) static_cast<void>(text)
+#endif
+
 namespace bench {
 
 inline double seconds(clockid_t which) {
@@ -26,9 +33,8 @@ struct cost {
     double wall_ns;
 };
 
-/// CPU and wall nanoseconds per operation of `work`, which does `operations` of them.
 template <class Work>
-cost measure(std::uint64_t operations, Work&& work) {
+cost measure_time(std::uint64_t operations, Work& work) {
     const double wall = seconds(CLOCK_MONOTONIC);
     const double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     work();
@@ -37,6 +43,19 @@ cost measure(std::uint64_t operations, Work&& work) {
             (seconds(CLOCK_MONOTONIC) - wall) * per};
 }
 
+/// Under callgrind, writes the instructions counted since the last call (./bench --instructions).
+inline void dump_instructions(const std::string& what) {
+    CALLGRIND_DUMP_STATS_AT(what.c_str());
+}
+
+/// CPU and wall nanoseconds per operation of `work`, which does `operations` of them.
+template <class Work>
+cost measure(std::uint64_t operations, Work&& work) {
+    CALLGRIND_ZERO_STATS;
+    const cost c = measure_time(operations, work);
+    dump_instructions("measured " + std::to_string(operations));
+    return c;
+}
 /// Bytes of memory the process has in use now.
 inline std::uint64_t resident_bytes() {
     unsigned long long total = 0;
@@ -62,6 +81,7 @@ inline void report(const char* id, const std::string& name, std::uint64_t n, con
         "\"wall\": %.4f}\n",
         id, name.c_str(), static_cast<unsigned long long>(n), unit, value, wall);
     std::fflush(stdout);
+    dump_instructions(std::string("reported ") + id + " " + name);
 }
 
 inline void report(const char* id, const std::string& name, std::uint64_t n, const cost& c) {

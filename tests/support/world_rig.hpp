@@ -167,6 +167,7 @@ public:
         EXPECT_EQ(said.ended, 1u);
         EXPECT_EQ(memory.live_blocks, stays);
         EXPECT_EQ(memory.wrong_releases, 0u);
+        EXPECT_EQ(memory.late_writes(), 0u);
     }
 
     noted_world said;

@@ -18,7 +18,11 @@ std::expected<void, failure> actor_world::stash(turn& t) noexcept {
     envelope* e = t.current_message();
     // Only types that stash say what they handle.
     TACTUS_CHECK(1, e != nullptr);
-    TACTUS_CHECK(2, !t.keeps());  // the same message twice
+    if (t.keeps()) {
+        const auto twice = failure("the message is stashed already, or belongs to a coroutine");
+        fail(t, twice);
+        return std::unexpected(twice);
+    }
     const self s{*this, t.place(), cell::of(t.place())};
     cell_extras* x = extras_of(s.c);
     const std::uint32_t given = s.place.kind()->options().stash_capacity;
@@ -29,13 +33,16 @@ std::expected<void, failure> actor_world::stash(turn& t) noexcept {
     }
     // PK-STA-7: what was watched is, until it is handled for good.
     if (const terminated* m = e->get_if<terminated>(); m != nullptr) {
-        if (void* block = memory_.allocate(sizeof(watch_record), alignof(watch_record))) {
-            auto* r = ::new (block) watch_record;
-            r->who = m->who.index();
-            r->notified = true;
-            r->next = x->watching;
-            x->watching = r;
-        }
+        void* block = memory_.allocate(sizeof(watch_record), alignof(watch_record));
+        if (block == nullptr)
+            return std::unexpected(failure("no memory to stash the end of an actor"));
+        auto* r = ::new (block) watch_record;
+        r->who = m->who.index();
+        r->notified = true;
+        if (x->told_why != nullptr)
+            r->why = *x->told_why;
+        r->next = x->watching;
+        x->watching = r;
     }
     (void)x->stash.push(*e);
     t.keep();

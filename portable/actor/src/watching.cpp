@@ -172,7 +172,6 @@ handled actor_world::receive_terminated(turn& t, const self& s, const terminated
         return handled::ok();  // not watched any more
     watch_record* r = *at;
     *at = r->next;
-    const actor_type& type = s.type();
     const cause_ref why = std::move(r->why);
     envelope* instead = r->with != nullptr ? r->with->wrap(*kernel_, s.index()) : nullptr;
     const bool lost_it = r->with != nullptr && instead == nullptr;
@@ -181,6 +180,15 @@ handled actor_world::receive_terminated(turn& t, const self& s, const terminated
         return receive_inner(t, s, *instead, m.who.index());
     if (lost_it)
         return failed(s.c, failure_kind::runtime, failure("no room for what watch_with was given"));
+    x->told_why = &why;  // a handler may stash the signal
+    const handled done = tell_ended(t, s, m, why);
+    x->told_why = nullptr;
+    return done;
+}
+
+handled actor_world::tell_ended(turn& t, const self& s, const terminated& m,
+                                const cause_ref& why) noexcept {
+    const actor_type& type = s.type();
     if (why) {
         tactus::child_failed how{{m.who}, why};
         if (const auto done = tell_become(t, s, signal_kind::child_failed, &how))
@@ -261,8 +269,8 @@ handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
             return s.type().on_receive_timeout(c, s.instance(), *m);
     }
     if (e.get_if<poison_pill>() != nullptr) {
-        t.set_current_message(nullptr);  // hooks handle none
-        be_terminated(t, s);
+        // When this message is done: a function of the instance may be running above.
+        stop_self(t);
         return handled::ok();
     }
     if (e.get_if<kill>() != nullptr)

@@ -233,6 +233,26 @@ TEST(protocol_context, C_SUP_32_a_restart_forgets_what_it_became) {
     journal().clear();
 }
 
+// DF-42: the frame of what it became is freed with the instance, after the pill's run of it has
+// returned: rig.end() finds writes to released memory.
+TEST(protocol_context, DF_42_a_pill_ends_an_actor_that_became_something_else) {
+    for (const bool stacked : {false, true}) {
+        world_rig rig;
+        const auto m = rig.spawn<moody>("m");
+        m.tell(hello{});
+        if (stacked)
+            m.tell(1);
+        m.any().tell(poison_pill{});
+        m.tell(2);  // behind the pill: a dead letter
+        rig.run();
+        EXPECT_EQ(journal().count(), stacked ? 1u : 0u);
+        EXPECT_FALSE(rig.world.find("/user/m").valid());
+        EXPECT_EQ(rig.said.dead_letters, 1u);
+        rig.end();
+        journal().clear();
+    }
+}
+
 // AC-3, AC-5: what is made of functions may put another above itself, too, and return to it.
 TEST(protocol_context, AC_5_a_behavior_is_stacked_on_a_behavior) {
     using handlers = behavior<int, hello>;

@@ -90,6 +90,67 @@ TEST(stash, C_STA_4_a_restart_keeps_what_was_put_aside) {
     rig.end();
 }
 
+namespace {
+
+/// Stashes one message twice, and says or does not say that this failed.
+class hasty : public actor<int>, public with_stash<> {
+public:
+    std::expected<void, failure> on(int v) {
+        if (v > 0) {
+            journal().add(v);
+            return {};
+        }
+        (void)context().stash();
+        const auto again = context().stash();
+        EXPECT_FALSE(again.has_value());
+        return v == -1 ? again : std::expected<void, failure>{};
+    }
+};
+/// Stashes the message that its coroutine owns.
+class waiting : public actor<int>, public with_stash<> {
+public:
+    task<> on(int v) {
+        if (v < 0)
+            (void)context().stash();
+        journal().add(v);
+        co_return;
+    }
+};
+
+directive told_of_stash(const failure_cause& why) {
+    journal().add(
+        why.text() == "the message is stashed already, or belongs to a coroutine" ? 1'000 : 1'001);
+    return directive::resume;
+}
+
+}  // namespace
+
+// DF-23, PK-STA-2: a second stash() of one message fails the actor, whether or not the handler
+// returns the failure. The first stash() stays valid.
+TEST(stash, DF_23_a_second_stash_of_a_message_fails_its_actor) {
+    world_rig rig({.decider = told_of_stash});
+    const auto h = rig.spawn<hasty>("h");
+    for (const int v : {-1, 5, -2, 6})
+        h.tell(v);
+    rig.run();
+    EXPECT_TRUE(journal().is({1'000, 5, 1'000, 6}));
+    (void)rig.world.stop(h.index());
+    rig.run();
+    EXPECT_EQ(rig.said.dead_letters, 2u);  // each is in the stash once
+    rig.end();
+}
+
+// DF-23: a coroutine owns its message, so that stash() there is the same error.
+TEST(stash, DF_23_a_coroutine_that_stashes_its_message_fails_its_actor) {
+    world_rig rig({.decider = told_of_stash});
+    const auto w = rig.spawn<waiting>("w");
+    w.tell(-1);
+    w.tell(2);
+    rig.run();
+    EXPECT_TRUE(journal().is({-1, 1'000, 2}));
+    rig.end();
+}
+
 // ST-1: who stashes gets a mailbox with two ends; one that has not is refused.
 TEST(stash, ST_1_a_mailbox_that_cannot_is_refused) {
     world_rig rig;

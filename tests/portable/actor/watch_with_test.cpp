@@ -76,6 +76,27 @@ public:
 private:
     actor_ref<int> child_;
 };
+/// Handles only `child_failed`, and puts the first one aside.
+class late_parent : public actor<int>, public with_stash<> {
+public:
+    supervisor_strategy supervision() { return {.max_restarts = 0U}; }
+    void on(int v) {
+        if (v == 0) {
+            context().unstash_all();
+            return;
+        }
+        const auto child = context().try_spawn<victim>("", {});
+        context().watch(*child);
+        child->tell(v);
+    }
+    std::expected<void, failure> on(const child_failed& m) {
+        journal().add(m.why->code());
+        return std::exchange(stashed_, true) ? std::expected<void, failure>{} : context().stash();
+    }
+
+private:
+    bool stashed_ = false;
+};
 /// Handles only `terminated`.
 class plain_parent : public actor<int> {
 public:
@@ -186,6 +207,21 @@ TEST(watch_with, C_DW_10_a_parent_is_told_why_its_child_failed) {
     q.tell(-3);
     rig.run();
     EXPECT_TRUE(journal().is({2}));
+    rig.end();
+    journal().clear();
+}
+
+// DF-8, PK-STA-7: child_failed that was put aside comes back with its cause.
+TEST(watch_with, DF_8_child_failed_keeps_its_cause_in_the_stash) {
+    world_rig rig;
+    const auto p = rig.spawn<late_parent>("p");
+    p.tell(-33);
+    rig.run();
+    EXPECT_TRUE(journal().is({-33}));
+    p.tell(0);
+    rig.run();
+    EXPECT_TRUE(journal().is({-33}));
+    EXPECT_EQ(rig.said.decision_count, 1u);  // the child's failure alone: no death pact
     rig.end();
     journal().clear();
 }

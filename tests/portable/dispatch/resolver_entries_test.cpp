@@ -50,12 +50,15 @@ TEST(resolver_entries, the_defaults_of_a_dispatcher) {
 
 // SC-26: throughput 5 where nothing is said, one retry; each can be had alone.
 TEST(resolver_entries, the_preset_pekko) {
-    resolver_rig rig(pekko);
-    EXPECT_TRUE(rig.names.add_dispatcher("own", {.throughput = 17}));
-    EXPECT_EQ((*rig.names.resolve_dispatcher(tactus::default_dispatcher_id))->config().throughput,
-              5u);
-    EXPECT_EQ((*rig.names.resolve_dispatcher("own"))->config().throughput, 17u);
-    EXPECT_EQ(rig.names.rules().executor_retries, 1u);
+    {
+        resolver_rig rig(pekko);
+        EXPECT_TRUE(rig.names.add_dispatcher("own", {.throughput = 17}));
+        EXPECT_EQ(
+            (*rig.names.resolve_dispatcher(tactus::default_dispatcher_id))->config().throughput,
+            5u);
+        EXPECT_EQ((*rig.names.resolve_dispatcher("own"))->config().throughput, 17u);
+        EXPECT_EQ(rig.names.rules().executor_retries, 1u);
+    }
     EXPECT_EQ(tactus::dispatch_rules{}.executor_retries, 2u);
     const resolver_rig alone({.throughput = 5});
     EXPECT_TRUE(alone.names.rules().first == tactus::precedence::props_first);

@@ -235,7 +235,8 @@ public:
     /// SV-3: the actor has failed, when what it is doing is done.
     void fail(turn& t, const failure& why) noexcept;
     /// ST-1, ST-2: puts the message being handled aside; a failure when there is no room for it,
-    /// and then it is a dead letter (stash_overflow).
+    /// and then it is a dead letter (stash_overflow). A message that is stashed already, or that a
+    /// coroutine owns, fails the actor.
     [[nodiscard]] std::expected<void, failure> stash(turn& t) noexcept;
     /// The oldest `count` that were put aside come before what waits, in their order. What does not
     /// fit a bounded mailbox any more is a dead letter (mailbox_full): the oldest of it.
@@ -512,6 +513,9 @@ private:
     void unstash(const self& s, std::uint32_t count = all_of_stash) noexcept;
 
     [[nodiscard]] handled receive_terminated(turn& t, const self& s, const terminated& m) noexcept;
+    /// Calls the handler of `child_failed` or `terminated`. `why` names nothing: it did not fail.
+    [[nodiscard]] handled tell_ended(turn& t, const self& s, const terminated& m,
+                                     const cause_ref& why) noexcept;
     /// None: it has become nothing, or that has no function for it.
     [[nodiscard]] std::optional<handled> tell_become(turn& t, const self& s, signal_kind what,
                                                      void* signal) noexcept;

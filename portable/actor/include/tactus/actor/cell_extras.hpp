@@ -172,7 +172,8 @@ struct cell_extras {
     idle_watch* idle = nullptr;  // null: none
     // Watch.
     watch_record* watching = nullptr;
-    watch_entry* watchers = nullptr;  // the latest first
+    watch_entry* watchers = nullptr;      // the latest first
+    const cause_ref* told_why = nullptr;  // of the `terminated` being handled, for stash()
     // The instance's.
     instance_function* adapters = nullptr;  // all are message_adapter; the latest first
     instance_function* becomes = nullptr;   // all are become_function; the latest first
