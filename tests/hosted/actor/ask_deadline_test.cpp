@@ -87,8 +87,9 @@ struct letters final : world_events {
 
 /// A system whose time is the test's, and somebody in it who keeps questions.
 struct hand_rig {
-    explicit hand_rig(const scheduler_config& how = {})
-        : system("hand", {.scheduler = how,
+    explicit hand_rig(const scheduler_config& how = {}, const dispatcher_config& where = {})
+        : system("hand", {.dispatcher = where,
+                          .scheduler = how,
                           .events = &events,
                           .tools = {.time = &time, .driver = &driver},
                           .log_level = log_level::off}) {
@@ -280,9 +281,13 @@ TEST(ask_deadline, SC_3_a_long_time_is_waited_for_in_spans) {
 
 // BP-3, SC-3: the next span goes on with the last one: a moment of pressure does not end it.
 TEST(ask_deadline, BP_3_a_long_time_is_not_ended_by_pressure) {
-    hand_rig rig;
+    // A worker that fires timers beside this thread would end the pressure early, so the only
+    // worker is kept busy.
+    hand_rig rig({}, {.workers = 1, .max_workers = 1});
     scheduler& timers = rig.system.scheduler();
     auto said = rig.ask(20h);
+    busy_worker busy;
+    busy.begin(rig.system);
     rig.pass(12h - 100ms);
     const auto before = timers.counted().registered;
     for (int i = 0; i < 2; ++i) {
@@ -296,6 +301,7 @@ TEST(ask_deadline, BP_3_a_long_time_is_not_ended_by_pressure) {
     EXPECT_EQ(said.wait_for(5ms), std::future_status::timeout);
     rig.pass(8h);
     EXPECT_EQ(fault_of(rig, said), ask_fault::timeout);
+    busy.end();
 }
 
 // AS-1, SC-36: no worker is needed for it.
