@@ -6,6 +6,7 @@
 // (check actor_context:1); so does using that of another actor (actor_context:2).
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -267,10 +268,20 @@ public:
     [[nodiscard]] auto delay(duration d, Token token = {}) const noexcept {
         return wait_awaiter<delay_source, Token>({world().timers(), d}, token);
     }
-    /// `co_await context().offer(ref, message)`: sends, and waits for room; see offer_awaiter.hpp.
+    /// `co_await context().offer(ref, message)` sends, and waits for room where the mailbox is full
+    /// and its strategy is block: at most for the mailbox's push_timeout, or for `limit`. A negative
+    /// limit waits without end, zero not at all. See offer_awaiter.hpp.
     template <class M, class Token = no_token>
+        requires(!std::convertible_to<Token, duration>)
     [[nodiscard]] auto offer(any_ref to, M message, Token token = {}) const noexcept {
-        return offer_awaiter<M, Token>(to.index(), std::move(message), token);
+        return offer_awaiter<M, Token>(to.index(), std::move(message), token,
+                                       {.timers = world().timers()});
+    }
+    template <class M, class Token = no_token>
+    [[nodiscard]] auto offer(any_ref to, M message, duration limit,
+                             Token token = {}) const noexcept {
+        return offer_awaiter<M, Token>(to.index(), std::move(message), token,
+                                       {.timers = world().timers(), .limit = limit});
     }
 
     /// EV-4: lines with this actor's path. May be kept.

@@ -6,19 +6,21 @@
 //     const sent result = co_await offer_awaiter(to, order{3});
 //     const auto or_not = co_await offer_awaiter(to, order{3}, token); // expected<sent, cancelled>
 //
-// As try_tell everywhere else. A wait that is cancelled, or whose coroutine is destroyed, gives up:
-// the message becomes a dead letter (mailbox_timeout), unless it was delivered at that moment. How
-// long to wait is not decided here: cancel the token.
+// Like try_tell everywhere else. The wait ends after `offer_terms::limit`, or the mailbox's
+// push_timeout where no limit is given: the result is timed_out. A wait that times out, is
+// cancelled, or whose coroutine is destroyed withdraws its message, which becomes a dead letter
+// (mailbox_timeout) unless it was delivered at that moment.
 #pragma once
 
-#include <optional>
 #include <type_traits>
 #include <utility>
 
+#include <tactus/actor/limited_offer.hpp>
 #include <tactus/actor/wait_awaiter.hpp>
-#include <tactus/dispatch/offer.hpp>
 
 namespace tactus::inline v0 {
+
+using offer_terms = limited_offer::terms;
 
 template <class M>
 class offer_source {
@@ -30,31 +32,31 @@ public:
     struct request {
         mailbox_index to;
         M message;
+        offer_terms how;
     };
     static constexpr wait_kind waits_for = wait_kind::room;
     using result = sent;
 
     offer_source(request&& what, waker& to_wake, mailbox_index owner) noexcept
-        : what_(std::move(what)), owner_(owner), pending_(to_wake) {}
+        : what_(std::move(what)), owner_(owner), offer_(what_.how, to_wake) {}
     [[nodiscard]] bool start() noexcept {
-        at_once_ = pending_.start(what_.to, std::move(what_.message), {.sender = owner_});
-        return !at_once_.has_value();
+        return offer_.start(what_.to, std::move(what_.message), {.sender = owner_});
     }
-    [[nodiscard]] bool give_up() noexcept { return pending_.cancel(); }
-    [[nodiscard]] sent take() noexcept { return at_once_ ? *at_once_ : pending_.decision(); }
+    [[nodiscard]] bool give_up() noexcept { return offer_.give_up(); }
+    [[nodiscard]] sent take() noexcept { return offer_.take(); }
 
 private:
     request what_;
     mailbox_index owner_;
-    std::optional<sent> at_once_;
-    pending_offer pending_;
+    limited_offer offer_;
 };
 
 template <class M, class Token = no_token>
 class [[nodiscard]] offer_awaiter : public wait_awaiter<offer_source<M>, Token> {
 public:
-    offer_awaiter(mailbox_index to, M message, Token token = {}) noexcept
-        : wait_awaiter<offer_source<M>, Token>({to, std::move(message)}, token) {}
+    offer_awaiter(mailbox_index to, M message, Token token = {},
+                  const offer_terms& how = {}) noexcept
+        : wait_awaiter<offer_source<M>, Token>({to, std::move(message), how}, token) {}
 };
 
 }  // namespace tactus::inline v0
