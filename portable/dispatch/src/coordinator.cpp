@@ -133,18 +133,20 @@ void coordinator::carry_out(slot& s, mailbox_index index, const invoke_result& r
         break;
     case invoke_outcome::suspended: {
         about_to_hold(s, index, held_by(result.reason));
-        // Held back first: whoever ends it finds it so.
-        (void)s.state().suspend(suspension::await);
-        if (result.resume_on == nullptr)
+        // Suspended before the record exists: the end of the wait finds it suspended. A suspension
+        // that was not counted needs no resume, so it gets no record.
+        const bool counted = s.state().try_suspend(suspension::await);
+        if (counted && result.resume_on == nullptr)
             break;
-        if (waiting_ != nullptr &&
+        if (counted && waiting_ != nullptr &&
             waiting_->add(index, result.reason, *result.resume_on, {}).has_value()) {
             s.waits = true;
-        } else {
-            (void)s.state().resume(suspension::await);
-            if (events_ != nullptr)
-                events_->resumed(index);
+            break;
         }
+        if (counted)
+            (void)s.state().resume(suspension::await);
+        if (events_ != nullptr)
+            events_->resumed(index);
         break;
     }
     case invoke_outcome::failed:

@@ -248,6 +248,40 @@ TEST(invoker, C_MBX_19_a_failure_holds_the_rest_back_and_consumes_the_message) {
     EXPECT_EQ(rig.events.failed_count, 1u);
 }
 
+namespace {
+
+struct failing_system_actor {
+    handled receive(turn&, envelope& e) {
+        journal().add(static_cast<std::int32_t>(e.get_if<number>()->value));
+        return handled::ok();
+    }
+    handled receive_system(turn&, system_message&) { return handled::failed({"no", nullptr}); }
+};
+
+}  // namespace
+
+// IN-6: each failure suspends the actor; beyond the largest count they are reported, not counted.
+TEST(invoker, DF_4_more_failing_system_messages_than_can_be_counted) {
+    kernel_rig rig;
+    const mailbox_index a = rig.spawn<failing_system_actor>();
+    constexpr std::uint32_t count = state_word::suspension_count_max + 2;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        signal_node m(system_kind::watch, 1);
+        EXPECT_TRUE(rig->send_system(a, m));
+        EXPECT_EQ(rig.run(), 1u);
+    }
+    journal().clear();
+    EXPECT_EQ(rig.events.failed_count, count);
+    rig.tell(a, {1});
+    EXPECT_EQ(rig.run(), 0u);
+    for (std::uint32_t i = 0; i < state_word::suspension_count_max; ++i) {
+        EXPECT_TRUE(journal().is({}));
+        EXPECT_TRUE(rig->resume(a, suspension::supervision));
+    }
+    EXPECT_EQ(rig.run(), 1u);
+    EXPECT_TRUE(journal().is({1}));
+}
+
 // IN-4
 TEST(invoker, an_envelope_for_another_generation_is_a_dead_letter) {
     kernel_rig rig;

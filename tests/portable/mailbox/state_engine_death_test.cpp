@@ -8,16 +8,6 @@
 using tactus::state_engine;
 using tactus::suspension;
 
-// ME-2
-TEST(state_engine_death, check_1_a_suspension_count_does_not_overflow) {
-    for (const suspension why : {suspension::supervision, suspension::await}) {
-        state_engine engine;
-        for (unsigned i = 0; i < tactus::state_word::suspension_count_max; ++i)
-            (void)engine.suspend(why);
-        EXPECT_DEATH((void)engine.suspend(why), "state_engine:1");
-    }
-}
-
 // ME-3
 TEST(state_engine_death, check_2_only_an_owner_ends_a_run) {
     state_engine idle;

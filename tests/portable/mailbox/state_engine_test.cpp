@@ -210,6 +210,23 @@ TEST(state_engine, ME_2_a_full_count_stays_in_its_bits) {
     }
 }
 
+// ME-2
+TEST(state_engine, DF_4_a_suspension_beyond_the_largest_count_is_not_counted) {
+    for (const auto why : {supervision, await}) {
+        state_engine engine;
+        for (unsigned i = 0; i < state_word::suspension_count_max; ++i)
+            (void)engine.suspend(why);
+        const std::uint32_t full = engine.word();
+        EXPECT_FALSE(engine.suspend(why));
+        EXPECT_FALSE(engine.try_suspend(why));
+        EXPECT_EQ(engine.word(), full);
+        for (unsigned i = 1; i < state_word::suspension_count_max; ++i)
+            EXPECT_FALSE(engine.resume(why));
+        EXPECT_TRUE(engine.resume(why));
+        EXPECT_EQ(engine.word(), 0u);
+    }
+}
+
 // ME-6: also when the counts are full, and while it is closing.
 TEST(state_engine, ME_6_closing_beats_suspended) {
     state_engine engine;

@@ -44,15 +44,14 @@ public:
         }
     }
 
-    /// ME-2: true when user messages are held back from now on and were not before. Requires: open,
-    /// then fewer suspensions of this kind than suspension_count_max (check state_engine:1).
+    /// ME-2: true when user messages are held back from now on and were not before. A suspension
+    /// beyond suspension_count_max of its kind is not counted: the mailbox is held back already,
+    /// and suspension_count_max resumes let it go.
     [[nodiscard]] bool suspend(suspension why, std::uint32_t life = any_life) noexcept {
-        const suspend_step done = count_suspension(why, life);
-        TACTUS_CHECK(1, done != suspend_step::full);
-        return done == suspend_step::held;
+        return count_suspension(why, life) == suspend_step::held;
     }
-    /// The same for who can be told: false when it was not counted, because the mailbox is closed,
-    /// in another life, or suspended as often as can be counted.
+    /// Like suspend; false when the suspension was not counted, because the mailbox is closed, in
+    /// another life, or suspended as often as can be counted. For callers that resume it later.
     [[nodiscard]] bool try_suspend(suspension why, std::uint32_t life = any_life) noexcept {
         const suspend_step done = count_suspension(why, life);
         return done == suspend_step::held || done == suspend_step::counted;
