@@ -175,7 +175,7 @@ TACTUS_MODEL_TEST(coordinator, CO1_unregistered_under_a_promotion, scenario::eve
     model::require(r.order.register_ready(r.actors[0]));
     {
         model::thread promoter(
-            [&] { r.order.promote(r.slots.at(r.actors[0].slot_number()), nullptr); });
+            [&] { r.order.promote(r.slots.at(r.actors[0].slot_number()), r.actors[0], nullptr); });
         model::require(r.order.unregister(r.actors[0]) == tactus::unregistered::idle);
     }
     std::array<mailbox_index, 2> some;

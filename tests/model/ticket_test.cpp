@@ -28,6 +28,16 @@ struct rig {
         state.write(state.read() + 1);
         ++dispatched;
     }
+    /// The ticket that waits now, whichever it is.
+    [[nodiscard]] std::uint32_t promote() {
+        for (;;) {
+            const std::uint32_t seen = word.load(ticket::edge.acquire());
+            if (!ticket::can_rise(seen, false))
+                return 0;
+            if (const std::uint32_t t = ticket::promote(word, seen, false); t != 0)
+                return t;
+        }
+    }
 };
 
 }  // namespace
@@ -71,7 +81,7 @@ TACTUS_MODEL_TEST(ticket, LN3_promoted_while_two_workers_take, scenario::preempt
         });
         model::thread other([&] {
             // It was told of the registration by nothing but the word.
-            promoted = ticket::promote(r.word);
+            promoted = r.promote();
             if (promoted != 0) {
                 model::require(r.state.read() == 1, "the place is read between the two entries");
                 r.take(promoted);
@@ -100,7 +110,7 @@ TACTUS_MODEL_TEST(ticket, LN3_what_who_promotes_did_is_seen, scenario::every_int
             }
         });
         request.write(1);
-        const std::uint32_t promoted = ticket::promote(r.word);
+        const std::uint32_t promoted = r.promote();
         queue.store(promoted, std::memory_order_relaxed);
     }
     model::require(r.dispatched + (ticket::withdraw(r.word) ? 1u : 0u) == 1);
@@ -148,7 +158,7 @@ TACTUS_MODEL_TEST(ticket, LN3_promoted_on_a_weak_machine, scenario::weakest(3)) 
     const std::uint32_t entry = ticket::issue(r.word, lane::ready);
     {
         model::thread worker([&] { r.take(entry); });
-        if (const std::uint32_t promoted = ticket::promote(r.word); promoted != 0)
+        if (const std::uint32_t promoted = r.promote(); promoted != 0)
             r.take(promoted);
     }
     model::require(r.dispatched == 1);

@@ -82,7 +82,7 @@ worker::worker(actor_scheduler& system, dispatcher& home, const worker_lanes::op
       first_slot_(system.system_number() << mailbox_index::slot_bits),
       plain_traits_(shared_queue || lanes.mode != lane_mode::standard
                         ? ~0U
-                        : slot::plain_traits(home.number())),
+                        : slot_traits::plain(home.number())),
       dispatcher_number_(home.number()),
       kept_(shared_queue ? nullptr : &lanes_),
       lanes_(lanes),
@@ -336,7 +336,7 @@ bool actor_scheduler::stop(mailbox_index who) noexcept {
     slot* s = c.gone() ? nullptr : slots_.find(who);
     if (s == nullptr)
         return false;
-    switch (s->state().request_close(state_word::life_of(who.generation))) {
+    switch (s->state().request_close(life::state_mark(who.generation))) {
     case mailbox_owed::finalize:
         invoker::finalize(*this, own_worker(), *s);
         return true;
@@ -344,7 +344,7 @@ bool actor_scheduler::stop(mailbox_index who) noexcept {
         if (s->generation() != who.generation)
             return false;  // it has ended meanwhile
         // A terminating actor waits in cancel, before everybody (LN-8).
-        order_of(*s).promote(*s, lanes_of(own_worker(), *s), highest_priority);
+        order_of(*s).promote(*s, who, lanes_of(own_worker(), *s), highest_priority);
         return true;
     }
 }

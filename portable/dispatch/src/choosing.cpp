@@ -312,7 +312,7 @@ slot* coordinator::steal_from(worker_lanes& other, worker_lanes& w) noexcept {
         if (first == nullptr)
             first = claim(e, w);
         else
-            push(e, &w, {lane::ready, slots_.at(e.slot).priority(), 0});
+            push_unpinned(e, &w, {lane::ready, slots_.at(e.slot).priority(), 0});  // as it was
     }
     return first;
 }

@@ -70,11 +70,12 @@ bool coordinator::register_ready(mailbox_index index) noexcept {
     slot* s = slots_.find(index);
     if (s == nullptr || s->dispatcher_number() != number_)
         return false;
-    if (s->has_system_messages() && s->state().request_schedule(schedule_hint::system)) {
+    const std::uint32_t life = life::state_mark(index.generation);
+    if (s->has_system_messages() && s->state().request_schedule(schedule_hint::system, life)) {
         submit(*s, nullptr, {lane::cancel, s->priority(), 0});
         return true;
     }
-    if (!s->state().request_schedule(schedule_hint::user))
+    if (!s->state().request_schedule(schedule_hint::user, life))
         return false;
     submit_ready(*s, nullptr);
     return true;
@@ -212,7 +213,8 @@ void coordinator::submit(slot& s, worker_lanes* from, const lane_place& place) n
         return;
     }
     const bool highest = place.priority == highest_priority;
-    push({slots_.number_of(s), ticket::issue(s.ticket(), place.where, highest)}, from, place);
+    const slot_traits is = s.traits();  // before the ticket (life.hpp, L3)
+    push({slots_.number_of(s), ticket::issue(s.ticket(), place.where, highest)}, is, from, place);
 }
 
 // LN-3: a system message may have come between winning the scheduled bit and the ticket; its sender
@@ -220,15 +222,23 @@ void coordinator::submit(slot& s, worker_lanes* from, const lane_place& place) n
 // time a store takes to be seen: a message can still wait in ready then, never be lost.
 void coordinator::look_for_system(lane_entry e, worker_lanes* from) noexcept {
     slot& s = slots_.at(e.slot);
-    if (s.has_system_messages()) [[unlikely]]
-        promote(s, from);
+    if (!s.has_system_messages()) [[likely]]
+        return;
+    // This entry's ticket or none (life.hpp, L5). A ticket that is not the slot's any more was taken
+    // or promoted: a run handles the message.
+    const slot_traits is = s.traits();
+    const bool highest = is.priority() == highest_priority;
+    if (!ticket::can_rise(e.ticket, highest))
+        return;
+    if (const std::uint32_t t = ticket::promote(s.ticket(), e.ticket, highest); t != 0)
+        push({e.slot, t}, is, from, {lane::cancel, is.priority(), 0});
 }
 
 // LN-5: a pinned mailbox waits at home, whoever made it ready and in whichever lane.
-void coordinator::push_pinned(lane_entry e, slot& s, worker_lanes* from,
+void coordinator::push_pinned(lane_entry e, slot_traits is, worker_lanes* from,
                               const lane_place& place) noexcept {
-    TACTUS_CHECK(6, s.home() < worker_count_);
-    worker_lanes& owner = *workers_[s.home()];
+    TACTUS_CHECK(6, is.home() < worker_count_);
+    worker_lanes& owner = *workers_[is.home()];
     if (standard())
         owner.pinned_.push(e, place);
     else if (place.where == lane::ready)
@@ -243,18 +253,23 @@ void coordinator::push_pinned(lane_entry e, slot& s, worker_lanes* from,
     idle_.work_made_for(owner.sleeper_);
 }
 
-void coordinator::push_apart(lane_entry e, slot& s, worker_lanes& w) noexcept {
-    if (s.pinned())
-        push_pinned(e, s, &w, {lane::ready, s.priority(), 0});
+void coordinator::push_apart(lane_entry e, slot_traits is, worker_lanes& w) noexcept {
+    if (is.pinned())
+        push_pinned(e, is, &w, {lane::ready, is.priority(), 0});
     else
         push_fresh(e, w);
 }
 
-void coordinator::push(lane_entry e, worker_lanes* from, const lane_place& place) noexcept {
-    if (slot& s = slots_.at(e.slot); s.pinned()) [[unlikely]] {
-        push_pinned(e, s, from, place);
-        return;
-    }
+void coordinator::push(lane_entry e, slot_traits is, worker_lanes* from,
+                       const lane_place& place) noexcept {
+    if (is.pinned()) [[unlikely]]
+        push_pinned(e, is, from, place);
+    else
+        push_unpinned(e, from, place);
+}
+
+void coordinator::push_unpinned(lane_entry e, worker_lanes* from,
+                                const lane_place& place) noexcept {
     if (!standard() && from != nullptr) [[unlikely]] {
         parity_push(e, *from, place);
         return;
@@ -348,18 +363,29 @@ void coordinator::requeue(slot& s, worker_lanes* from) noexcept {
     // Who has had a run waits behind what came from outside meanwhile.
     if (from != nullptr && (global_.ready_count() != 0 || mode_ == lane_mode::parity)) [[unlikely]]
         from = nullptr;
-    push({slots_.number_of(s), ticket::issue(s.ticket(), lane::ready)}, from,
-         {lane::ready, s.priority(), 0});
+    const slot_traits is = s.traits();  // before the ticket (life.hpp, L3)
+    push({slots_.number_of(s), ticket::issue(s.ticket(), lane::ready)}, is, from,
+         {lane::ready, is.priority(), 0});
 }
 
-void coordinator::promote(slot& s, worker_lanes* from, std::uint8_t at_least) noexcept {
-    // One that waits in cancel keeps its place unless its priority rises (LN-3).
-    const std::uint8_t own = s.priority();
-    const std::uint8_t priority = own > at_least ? own : at_least;
-    const std::uint32_t t = ticket::promote(s.ticket(), priority == highest_priority);
-    if (t == 0)
-        return;
-    push({slots_.number_of(s), t}, from, {lane::cancel, priority, 0});
+void coordinator::promote(slot& s, mailbox_index who, worker_lanes* from,
+                          std::uint8_t at_least) noexcept {
+    for (;;) {
+        // The ticket first, then whose it is, then that ticket or none (life.hpp, L4).
+        const std::uint32_t seen = s.ticket().load(ticket::edge.acquire());
+        const slot_traits is = s.traits();
+        if (s.generation() != who.generation || is.dispatcher() != number_)
+            return;
+        // One that waits in cancel keeps its place unless its priority rises (LN-3).
+        const std::uint8_t priority = is.priority() > at_least ? is.priority() : at_least;
+        const bool highest = priority == highest_priority;
+        if (!ticket::can_rise(seen, highest))
+            return;
+        if (const std::uint32_t t = ticket::promote(s.ticket(), seen, highest); t != 0) {
+            push({slots_.number_of(s), t}, is, from, {lane::cancel, priority, 0});
+            return;
+        }
+    }
 }
 
 bool coordinator::end_run(slot& s, worker_lanes* from, const invoke_result& result) noexcept {

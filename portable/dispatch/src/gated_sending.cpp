@@ -79,7 +79,7 @@ sent actor_scheduler::push_gated(worker* w, slot& s, mailbox_block& block, envel
             return sent::recipient_terminated;
         if (made.result == mailbox_gate::entry::full) {
             // What was set aside has left the inbox: whoever looked there must look again.
-            if (s.offer_work())
+            if (s.offer_work(life::state_mark(to.generation)))
                 submit_ready(s, w);
             return sent::mailbox_full;
         }

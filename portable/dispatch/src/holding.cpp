@@ -60,7 +60,7 @@ bool actor_scheduler::suspend(mailbox_index who, suspension why) noexcept {
     about_to_hold(
         *s, who,
         why == suspension::supervision ? held_reason::supervision : held_reason::user_defined);
-    if (s->state().try_suspend(why, state_word::life_of(who.generation)))
+    if (s->state().try_suspend(why, life::state_mark(who.generation)))
         return true;
     hub_.resumed(who);
     return false;
@@ -79,11 +79,12 @@ bool actor_scheduler::resume(mailbox_index who, suspension why) noexcept {
 
 bool actor_scheduler::let_go(slot& s, mailbox_index who, suspension why) noexcept {
     hub_.resumed(who);
-    if (s.state().resume(why, state_word::life_of(who.generation))) {
-        if (s.offer_work())
+    const std::uint32_t life = life::state_mark(who.generation);
+    if (s.state().resume(why, life)) {
+        if (s.offer_work(life))
             order_of(s).requeue(s, lanes_of(own_worker(), s));
     } else if (why == suspension::supervision && s.keeps() && s.state().suspend_count(why) == 0 &&
-               s.state().request_schedule(schedule_hint::system)) {
+               s.state().request_schedule(schedule_hint::system, life)) {
         // Still awaiting, but a continuation was held back by supervision: it may end the await.
         order_of(s).submit(s, lanes_of(own_worker(), s), {lane::cancel, s.priority(), 0});
     }
@@ -99,19 +100,19 @@ void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action a
     slot* s = slots_.find(who);
     if (s == nullptr)
         return;
+    const std::uint32_t life = life::state_mark(who.generation);
     if (action == suspend_limit_action::stop) {
         if (hub_.stops_at_limit(who))
             return;
         // It ends in a run: its code is not for the thread that runs what is due (SC-10), which may
         // be a driver's. Scheduled first, so that nobody is left to end it here.
-        const bool is_idle = s->state().request_schedule(schedule_hint::system);
+        const bool is_idle = s->state().request_schedule(schedule_hint::system, life);
         (void)stop(who);
         if (is_idle)
             order_of(*s).submit(*s, lanes_of(own_worker(), *s), {lane::cancel, s->priority(), 0});
         return;
     }
     // Held back for another reason from now on: supervision decides.
-    const std::uint32_t life = state_word::life_of(who.generation);
     about_to_hold(*s, who, held_reason::supervision);
     (void)s->state().suspend(suspension::supervision, life);
     (void)s->state().resume(suspension::await, life);

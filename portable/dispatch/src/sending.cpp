@@ -356,7 +356,7 @@ bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept 
                             {lane::cancel, terminates ? highest_priority : s->priority(), 0});
         return true;
     case enqueued::accepted:
-        order_of(*s).promote(*s, lanes_of(w, *s), terminates ? highest_priority : 0);
+        order_of(*s).promote(*s, to, lanes_of(w, *s), terminates ? highest_priority : 0);
         return true;
     case enqueued::closed:
         break;

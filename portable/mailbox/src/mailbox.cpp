@@ -13,14 +13,16 @@ enqueued mailbox::end_run_slowly(bool holds) noexcept {
     }
     // Read by who resumes the mailbox; ordered by the state word.
     kept_.store(keeps ? kept_count() : 0, std::memory_order_relaxed);
-    if (state_.run_ended() == mailbox_owed::finalize)
+    const std::uint32_t left = state_.give_up();
+    if ((left & state_word::closing) != 0)
         return enqueued::closed;
-    if (offer_work())
+    const std::uint32_t life = left & state_word::life_mask;
+    if (offer_work(life))
         return enqueued::submit;
     // Supervision may have let it go before the run ended, and found it scheduled: what it held
     // back goes on, although the actor awaits. Who lets it go later finds it idle.
     const bool goes_on = holds && state_.suspend_count(suspension::supervision) == 0 &&
-                         state_.request_schedule(schedule_hint::system);
+                         state_.request_schedule(schedule_hint::system, life);
     return goes_on ? enqueued::submit : enqueued::accepted;
 }
 

@@ -184,7 +184,7 @@ TEST(lane_fairness, timed_work_alone_is_not_held_back) {
 TEST(lane_fairness, an_entry_left_behind_does_not_hide_timed_work_after_a_streak) {
     lane_rig rig;
     rig.ready(1);
-    rig.order().promote(rig.at(1), nullptr);
+    rig.order().promote(rig.at(1), rig.index(1), nullptr);
     EXPECT_TRUE(rig.takes({1}));
     for (unsigned i = 0; i < 100; ++i) {
         rig.timed(2, 0);

@@ -134,7 +134,7 @@ TEST(lane_order, a_system_message_moves_a_waiting_mailbox_to_cancel) {
             rig.cancel(9, from);
             rig.wait(1, {where, 128, 1}, from);
             rig.wait(2, {where, 128, 2}, from);
-            rig.order().promote(rig.at(2), from);
+            rig.order().promote(rig.at(2), rig.index(2), from);
             EXPECT_TRUE(rig.takes({9, 2, 1}));
             // LN-3, S15: what it left behind is skipped, and not counted.
             EXPECT_TRUE(rig.idle());
@@ -162,7 +162,7 @@ TEST(lane_order, LN_3_a_system_message_before_the_ticket_is_not_kept_waiting_in_
         system_message m;
         EXPECT_TRUE(s.state().request_schedule(schedule_hint::user));
         EXPECT_EQ(s.enqueue_system(m), enqueued::accepted);
-        rig.order().promote(s, nullptr);  // too early
+        rig.order().promote(s, rig.index(5), nullptr);  // too early
         rig.order().submit_ready(s, w.from);
         rig.ready(6, w.from);  // what was next to run, if it was, is behind others now
         EXPECT_TRUE(rig.takes({5}));
@@ -177,9 +177,9 @@ TEST(lane_order, a_second_system_message_does_not_move_it_again) {
     lane_rig rig;
     rig.ready(1);
     rig.ready(2);
-    rig.order().promote(rig.at(2), nullptr);
-    rig.order().promote(rig.at(1), nullptr);
-    rig.order().promote(rig.at(2), nullptr);
+    rig.order().promote(rig.at(2), rig.index(2), nullptr);
+    rig.order().promote(rig.at(1), rig.index(1), nullptr);
+    rig.order().promote(rig.at(2), rig.index(2), nullptr);
     EXPECT_TRUE(rig.takes({2, 1}));
     EXPECT_TRUE(rig.idle());
     EXPECT_EQ(rig.worker().dispatch_count(), 2u);
@@ -192,7 +192,7 @@ TEST(lane_order, an_entry_left_behind_does_not_stand_for_a_later_registration) {
     lane_rig rig;
     rig.ready(1);
     rig.ready(2);
-    rig.order().promote(rig.at(2), nullptr);
+    rig.order().promote(rig.at(2), rig.index(2), nullptr);
     EXPECT_TRUE(rig.takes({2}));
     rig.ready(2);  // behind 1 and behind its own old entry
     rig.ready(3);
@@ -207,7 +207,7 @@ TEST(lane_order, an_entry_left_behind_is_not_dispatched_by_a_thief) {
     auto* owner = &rig.worker(0);
     for (const unsigned n : {1u, 2u, 3u})
         rig.ready(n, owner);  // 1 and 2 in the ring, 3 next
-    rig.order().promote(rig.at(1), owner);
+    rig.order().promote(rig.at(1), rig.index(1), owner);
     EXPECT_TRUE(rig.takes({1}, 0));
     int stolen = rig.take(1);
     if (stolen == lane_rig::nothing)

@@ -11,17 +11,17 @@ using namespace tactus_test;
 // RG-2: the state word names the life that is meant.
 TEST(life, RG_2_a_late_stop_suspend_or_resume_does_nothing_to_the_next_life) {
     state_engine engine;
-    engine.open(false, state_word::life_of(7));
-    const std::uint32_t old = state_word::life_of(6);
+    engine.open(false, life::state_mark(7));
+    const std::uint32_t old = life::state_mark(6);
     EXPECT_TRUE(engine.request_close(old) == mailbox_owed::nothing);
     EXPECT_FALSE(engine.closing());
     EXPECT_FALSE(engine.suspend(suspension::supervision, old));
     EXPECT_FALSE(engine.suspended());
-    EXPECT_TRUE(engine.suspend(suspension::supervision, state_word::life_of(7)));
+    EXPECT_TRUE(engine.suspend(suspension::supervision, life::state_mark(7)));
     EXPECT_FALSE(engine.resume(suspension::supervision, old));
     EXPECT_TRUE(engine.suspended());
-    EXPECT_TRUE(engine.resume(suspension::supervision, state_word::life_of(7)));
-    EXPECT_TRUE(engine.request_close(state_word::life_of(7)) == mailbox_owed::finalize);
+    EXPECT_TRUE(engine.resume(suspension::supervision, life::state_mark(7)));
+    EXPECT_TRUE(engine.request_close(life::state_mark(7)) == mailbox_owed::finalize);
 }
 
 // SQ-4: suspended by both, a continuation is held; ending the supervision lets it go, though the

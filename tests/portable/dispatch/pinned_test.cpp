@@ -67,7 +67,7 @@ TEST(pinned, it_stays_at_home_all_its_life) {
         EXPECT_EQ(s->home(), 1u);
         rig.order().requeue(*s, &rig.worker(1));
         EXPECT_TRUE(rig.idle(0));
-        rig.order().promote(*s, &rig.worker(0));
+        rig.order().promote(*s, rig.index(1), &rig.worker(0));
         EXPECT_TRUE(rig.idle(0));
         EXPECT_TRUE(rig.takes({1, -1}, 1));
         EXPECT_EQ(rig.certificate(1).cancel_dispatches, 1u);
@@ -107,7 +107,7 @@ TEST(pinned, it_keeps_its_priority_in_cancel) {
         rig.ready(n, nullptr, own[n]);
     }
     for (unsigned n = 1; n <= 4; ++n)
-        rig.order().promote(rig.at(n), nullptr);
+        rig.order().promote(rig.at(n), rig.index(n), nullptr);
     EXPECT_TRUE(rig.takes({4, 1, 2, 3, -1}));
     EXPECT_EQ(rig.certificate().cancel_dispatches, 4u);
     for (const unsigned n : {3u, 1u, 4u, 2u})  // also when it comes with the message

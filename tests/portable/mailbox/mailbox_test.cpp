@@ -345,7 +345,7 @@ TEST(mailbox, another_life_has_another_generation_and_nothing_of_the_last) {
     EXPECT_EQ(box.enqueue_system(sys[0]), enqueued::closed);
 
     box.open(4, false);
-    EXPECT_EQ(box.state().word(), tactus::state_word::life_of(4));
+    EXPECT_EQ(box.state().word(), tactus::life::state_mark(4));
     EXPECT_FALSE(box.has_user_messages());
     EXPECT_FALSE(box.has_system_messages());
     EXPECT_EQ(box.enqueue(user[2]), enqueued::submit);

@@ -139,6 +139,7 @@
 #include <tactus/mailbox/envelope_guard.hpp>
 #include <tactus/mailbox/envelope_pool.hpp>
 #include <tactus/mailbox/inbox.hpp>
+#include <tactus/mailbox/life.hpp>
 #include <tactus/mailbox/mailbox.hpp>
 #include <tactus/mailbox/mailbox_block.hpp>
 #include <tactus/mailbox/mailbox_gate.hpp>

@@ -485,7 +485,7 @@ private:
         return w != nullptr && w->dispatcher_number_ == s.dispatcher_number() ? w->kept_ : nullptr;
     }
     void submit_ready(slot& s, worker* w) noexcept {
-        if (w != nullptr && w->plain_traits_ == s.traits()) [[likely]]
+        if (w != nullptr && w->plain_traits_ == s.traits().word()) [[likely]]
             w->home_.order().submit_next(s, w->lanes_);
         else
             submit_slowly(s, w);

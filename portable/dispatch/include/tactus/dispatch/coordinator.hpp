@@ -137,13 +137,14 @@ public:
     void submit(slot& s, worker_lanes* from, const lane_place& place) noexcept;
     /// The common case: ready, default or own priority.
     void submit_ready(slot& s, worker_lanes* from) noexcept {
+        const slot_traits is = s.traits();  // before the ticket (life.hpp, L3)
         const lane_entry e{slots_.number_of(s), ticket::issue(s.ticket(), lane::ready)};
-        if (from == nullptr || s.priority() != default_priority || !standard()) [[unlikely]] {
-            push(e, from, {lane::ready, s.priority(), 0});
+        if (from == nullptr || is.priority() != default_priority || !standard()) [[unlikely]] {
+            push(e, is, from, {lane::ready, is.priority(), 0});
             return;
         }
-        if (s.set_apart()) {
-            push_apart(e, s, *from);
+        if (is.set_apart()) {
+            push_apart(e, is, *from);
             return;
         }
         put_next(e, *from);
@@ -162,7 +163,9 @@ public:
     void requeue(slot& s, worker_lanes* from) noexcept;
     /// A system message was pushed to a mailbox that was queued or running already: if it waits in
     /// another lane, it now waits in cancel (LN-3), with its own priority or `at_least` that.
-    void promote(slot& s, worker_lanes* from, std::uint8_t at_least = 0) noexcept;
+    /// Nothing happens when `who` has ended or belongs to another dispatcher.
+    void promote(slot& s, mailbox_index who, worker_lanes* from,
+                 std::uint8_t at_least = 0) noexcept;
     /// The end of a run: idle, or queued again. False when the caller must finalize the mailbox.
     [[nodiscard]] bool end_run(slot& s, worker_lanes* from, const invoke_result& result) noexcept;
 
@@ -265,10 +268,13 @@ private:
     [[nodiscard]] bool stale(lane_entry e) const noexcept override {
         return !ticket::current(slots_.at(e.slot).ticket(), e.ticket);
     }
-    void push(lane_entry e, worker_lanes* from, const lane_place& place) noexcept;
+    // `is`: the traits of the life that the entry's ticket was issued for.
+    void push(lane_entry e, slot_traits is, worker_lanes* from, const lane_place& place) noexcept;
+    void push_unpinned(lane_entry e, worker_lanes* from, const lane_place& place) noexcept;
     void look_for_system(lane_entry e, worker_lanes* from) noexcept;
-    void push_pinned(lane_entry e, slot& s, worker_lanes* from, const lane_place& place) noexcept;
-    void push_apart(lane_entry e, slot& s, worker_lanes& w) noexcept;
+    void push_pinned(lane_entry e, slot_traits is, worker_lanes* from,
+                     const lane_place& place) noexcept;
+    void push_apart(lane_entry e, slot_traits is, worker_lanes& w) noexcept;
     void push_ring(lane_entry e, worker_lanes& w) noexcept;
     void push_fresh(lane_entry e, worker_lanes& w) noexcept;
     void put_next(lane_entry e, worker_lanes& w) noexcept {

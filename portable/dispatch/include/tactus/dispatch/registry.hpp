@@ -60,10 +60,10 @@ public:
     }
 
     /// Beyond are the marks of mailboxes without the short way.
-    static constexpr std::uint32_t generation_max = mailbox::has_deadlines - 1;
+    static constexpr std::uint32_t generation_max = life::generation_max;
     /// The generation of a slot's next life: 0, which matches nothing, when this was its last.
     [[nodiscard]] static constexpr std::uint32_t next_generation(std::uint32_t now) noexcept {
-        return now < generation_max ? now + 1 : 0;
+        return life::next(now);
     }
     /// Takes a slot back. Requires: its mailbox was finalized with next_generation.
     void give(slot& s, slot_cache& cache) noexcept {

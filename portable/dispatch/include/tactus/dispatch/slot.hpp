@@ -22,6 +22,44 @@ namespace tactus::inline v0 {
 
 struct behaviour;
 
+/// Where and how an actor waits for its runs, in one word: constant for a life, except `fresh`,
+/// which the first run ends. Eight bits each: priority, freshness, the worker it is pinned to plus
+/// one, the dispatcher.
+class slot_traits {
+public:
+    static constexpr std::uint32_t fresh_bit = 1U << 8;
+    static constexpr std::uint32_t home_one = 1U << 16;
+    static constexpr std::uint32_t home_mask = 0xffU << 16;
+    static constexpr std::uint32_t dispatcher_shift = 24;
+
+    explicit constexpr slot_traits(std::uint32_t word) noexcept : word_(word) {}
+    /// Of an actor of default priority that has run before.
+    [[nodiscard]] static constexpr std::uint32_t plain(std::uint32_t dispatcher) noexcept {
+        return default_priority | (dispatcher << dispatcher_shift);
+    }
+
+    [[nodiscard]] constexpr std::uint32_t word() const noexcept { return word_; }
+    [[nodiscard]] constexpr std::uint8_t priority() const noexcept {
+        return static_cast<std::uint8_t>(word_);
+    }
+    [[nodiscard]] constexpr bool fresh() const noexcept { return (word_ & fresh_bit) != 0; }
+    [[nodiscard]] constexpr bool pinned() const noexcept { return (word_ & home_mask) != 0; }
+    /// The worker it is pinned to. Requires: pinned.
+    [[nodiscard]] constexpr std::uint32_t home() const noexcept {
+        return (word_ & home_mask) / home_one - 1;
+    }
+    /// Fresh or pinned: not for a worker's ring.
+    [[nodiscard]] constexpr bool set_apart() const noexcept {
+        return (word_ & (home_mask | fresh_bit)) != 0;
+    }
+    [[nodiscard]] constexpr std::uint32_t dispatcher() const noexcept {
+        return word_ >> dispatcher_shift;
+    }
+
+private:
+    std::uint32_t word_;
+};
+
 class alignas(port::cache_line < 8 ? 8 : 4 * port::cache_line) slot final : public mailbox {
 public:
     // A line; more where shared cells are watched and larger than what they hold.
@@ -47,47 +85,28 @@ public:
     /// Requires: the number is less than pinned_max (check slot:1).
     void pin_to(std::uint32_t worker_number) noexcept {
         TACTUS_CHECK(1, worker_number < pinned_max);
-        traits_.store(
-            (traits_.load(std::memory_order_relaxed) & ~home_mask) | (worker_number + 1) * home_one,
-            std::memory_order_relaxed);
+        traits_.store((traits().word() & ~slot_traits::home_mask) |
+                          (worker_number + 1) * slot_traits::home_one,
+                      std::memory_order_relaxed);
     }
-    [[nodiscard]] bool pinned() const noexcept {
-        return (traits_.load(std::memory_order_relaxed) & home_mask) != 0;
+    /// All of them at once. Read it once per registration (life.hpp, L3).
+    [[nodiscard]] slot_traits traits() const noexcept {
+        return slot_traits(traits_.load(std::memory_order_relaxed));
     }
+    [[nodiscard]] bool pinned() const noexcept { return traits().pinned(); }
     /// The worker it is pinned to. Requires: pinned.
-    [[nodiscard]] std::uint32_t home() const noexcept {
-        return (traits_.load(std::memory_order_relaxed) & home_mask) / home_one - 1;
-    }
-    /// Fresh or pinned: not for a worker's ring.
-    [[nodiscard]] bool set_apart() const noexcept {
-        return (traits_.load(std::memory_order_relaxed) & (home_mask | fresh_bit)) != 0;
-    }
-    [[nodiscard]] std::uint8_t priority() const noexcept {
-        return static_cast<std::uint8_t>(traits_.load(std::memory_order_relaxed));
-    }
-    [[nodiscard]] bool fresh() const noexcept {
-        return (traits_.load(std::memory_order_relaxed) & fresh_bit) != 0;
-    }
-    /// All of them, for one comparison: see plain_traits.
-    [[nodiscard]] std::uint32_t traits() const noexcept {
-        return traits_.load(std::memory_order_relaxed);
-    }
-    /// Of an actor of default priority that has run before.
-    [[nodiscard]] static constexpr std::uint32_t plain_traits(std::uint32_t dispatcher) noexcept {
-        return default_priority | (dispatcher << dispatcher_shift);
-    }
+    [[nodiscard]] std::uint32_t home() const noexcept { return traits().home(); }
+    [[nodiscard]] std::uint8_t priority() const noexcept { return traits().priority(); }
+    [[nodiscard]] bool fresh() const noexcept { return traits().fresh(); }
     /// The dispatcher whose lanes this waits in.
-    [[nodiscard]] std::uint32_t dispatcher_number() const noexcept {
-        return traits_.load(std::memory_order_relaxed) >> dispatcher_shift;
-    }
+    [[nodiscard]] std::uint32_t dispatcher_number() const noexcept { return traits().dispatcher(); }
     void set_traits(std::uint8_t priority, bool is_fresh, std::uint8_t dispatcher = 0) noexcept {
-        traits_.store(priority | (is_fresh ? fresh_bit : 0U) |
-                          (std::uint32_t{dispatcher} << dispatcher_shift),
+        traits_.store(priority | (is_fresh ? slot_traits::fresh_bit : 0U) |
+                          (std::uint32_t{dispatcher} << slot_traits::dispatcher_shift),
                       std::memory_order_relaxed);
     }
     void end_fresh() noexcept {
-        traits_.store(traits_.load(std::memory_order_relaxed) & ~fresh_bit,
-                      std::memory_order_relaxed);
+        traits_.store(traits().word() & ~slot_traits::fresh_bit, std::memory_order_relaxed);
     }
 
     /// CO-6: of suspensions that are given no limit of their own. Constant while open. Rounded up
@@ -133,11 +152,6 @@ private:
     TACTUS_CHECK_MODULE("slot");
 
     friend struct slot_links;
-    static constexpr std::uint32_t fresh_bit = 1U << 8;
-    // Eight bits each: priority, freshness, the worker it is pinned to and one, the dispatcher.
-    static constexpr std::uint32_t home_one = 1U << 16;
-    static constexpr std::uint32_t home_mask = 0xffU << 16;
-    static constexpr std::uint32_t dispatcher_shift = 24;
 
     // Of suspend_limit_: two bits for the action above the milliseconds; 0: no limit.
     static constexpr unsigned limit_bits = 30;

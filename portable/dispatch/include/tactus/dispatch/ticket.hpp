@@ -13,6 +13,8 @@
 //   queued   waits in ready or timed              issue: who won the scheduled bit
 //   urgent   waits in cancel                      issue, promote: who pushed a system message
 //   first    waits in cancel, highest priority    the same
+//
+// A ticket belongs to one life of its slot, and so to one dispatcher (life.hpp).
 #pragma once
 
 #include <cstdint>
@@ -46,17 +48,18 @@ inline constexpr port::edge edge{"ticket-taken"};
     return next;
 }
 
-/// Moves a waiting registration to the cancel lane: the new ticket, or 0 when it does not wait in
-/// another lane. One that waits in cancel is given a new place there only when its priority rises,
-/// which it does once: to the highest.
-[[nodiscard]] inline std::uint32_t promote(word& w, bool highest = false) noexcept {
-    std::uint32_t seen = w.load(std::memory_order_relaxed);
-    while ((seen & phase_mask) == queued || (highest && (seen & phase_mask) == urgent)) {
-        const std::uint32_t next = ((seen & ~phase_mask) + number_one) | (highest ? first : urgent);
-        if (w.compare_exchange_weak(seen, next, edge.acq_rel(), std::memory_order_relaxed))
-            return next;
-    }
-    return 0;
+/// Does the ticket wait where a promotion moves it to the cancel lane? One that waits in cancel is
+/// given a new place there only when its priority rises, which it does once: to the highest.
+[[nodiscard]] constexpr bool can_rise(std::uint32_t t, bool highest) noexcept {
+    return (t & phase_mask) == queued || (highest && (t & phase_mask) == urgent);
+}
+
+/// Moves the registration with the ticket `seen` to the cancel lane: its new ticket, or 0 when it
+/// does not wait any more, or has another ticket. Requires: can_rise(seen, highest).
+[[nodiscard]] inline std::uint32_t promote(word& w, std::uint32_t seen, bool highest) noexcept {
+    const std::uint32_t next = ((seen & ~phase_mask) + number_one) | (highest ? first : urgent);
+    return w.compare_exchange_strong(seen, next, edge.acq_rel(), std::memory_order_relaxed) ? next
+                                                                                            : 0;
 }
 
 /// True when the entry's registration still waited; the caller is the owner then.

@@ -26,6 +26,7 @@
 
 #include <tactus/mailbox/envelope.hpp>
 #include <tactus/mailbox/inbox.hpp>
+#include <tactus/mailbox/life.hpp>
 #include <tactus/mailbox/mailbox_block.hpp>
 #include <tactus/mailbox/state_engine.hpp>
 #include <tactus/mailbox/system_queue.hpp>
@@ -68,8 +69,8 @@ public:
     [[nodiscard]] std::uint32_t plain_generation() const noexcept {
         return plain_generation_.load(std::memory_order_relaxed);
     }
-    static constexpr std::uint32_t is_gated = 0xffff'ffff;       // bounded: there is a gate
-    static constexpr std::uint32_t has_deadlines = 0xffff'fffe;  // what it is sent gets a deadline
+    static constexpr std::uint32_t is_gated = life::is_gated;            // bounded: has a gate
+    static constexpr std::uint32_t has_deadlines = life::has_deadlines;  // messages get a deadline
     /// LN-8: how much later than sending its messages are due, in microseconds; 0: they have no
     /// deadline. Set before it is opened; for others a guess, as the generation is.
     [[nodiscard]] std::uint32_t deadline_us() const noexcept {
@@ -112,10 +113,11 @@ public:
         return (kind == suspension::await ? awaits_ : held_).load(std::memory_order_relaxed);
     }
     /// Looks for work that the state allows, and asks for a run: true when the caller now submits.
-    [[nodiscard]] bool offer_work() noexcept {
-        if (system_.has_messages() && state_.request_schedule(schedule_hint::system))
+    /// False when the mailbox is not in the life that is named by its state mark.
+    [[nodiscard]] bool offer_work(std::uint32_t life = state_engine::any_life) noexcept {
+        if (system_.has_messages() && state_.request_schedule(schedule_hint::system, life))
             return true;
-        return has_user_messages() && state_.request_schedule(schedule_hint::user);
+        return has_user_messages() && state_.request_schedule(schedule_hint::user, life);
     }
 
     // ---- owner
@@ -180,9 +182,10 @@ public:
         if (holds || batch_ != nullptr || kind_ != nullptr ||
             kept_.load(std::memory_order_relaxed) != 0) [[unlikely]]
             return end_run_slowly(holds);
-        if (state_.run_ended() == mailbox_owed::finalize) [[unlikely]]
+        const std::uint32_t left = state_.give_up();
+        if ((left & state_word::closing) != 0) [[unlikely]]
             return enqueued::closed;
-        return offer_work() ? enqueued::submit : enqueued::accepted;
+        return offer_work(left & state_word::life_mask) ? enqueued::submit : enqueued::accepted;
     }
 
     /// Gives the life about to be opened a block, which was opened for it; null: a plain one.
@@ -215,7 +218,7 @@ public:
                                 : deadline_us() != 0 ? has_deadlines
                                                      : generation,
                                 std::memory_order_relaxed);
-        state_.open(scheduled, state_word::life_of(generation));
+        state_.open(scheduled, life::state_mark(generation));
         system_.open();
         inbox_.open();
     }

@@ -29,10 +29,18 @@ public:
     /// For who owns the mailbox, or knows that it has not ended: whatever life it is.
     static constexpr std::uint32_t any_life = 0xffff'ffff;
 
-    /// ME-1: true for the one caller who must now put the mailbox into a lane.
-    [[nodiscard]] bool request_schedule(schedule_hint hint) noexcept {
+    /// ME-1: true for the one caller that must now put the mailbox into a lane. Without a life: for
+    /// callers that have pushed a message, which the life that is there must see (life.hpp, L2).
+    [[nodiscard, gnu::always_inline]] bool request_schedule(schedule_hint hint) noexcept {
+        return request_schedule(hint, any_life);
+    }
+    /// The same for callers that have looked for work: false in another life (life.hpp, L1).
+    [[nodiscard, gnu::always_inline]] bool request_schedule(schedule_hint hint,
+                                                            std::uint32_t life) noexcept {
         std::uint32_t seen = word_.load(wake.seq_cst());
         for (;;) {
+            if (is_another(seen, life))
+                return false;
             const auto [next, owed] = hint == schedule_hint::system ? state_word::system_work(seen)
                                                                     : state_word::user_work(seen);
             if (owed != mailbox_owed::submit)
@@ -74,12 +82,17 @@ public:
     /// ME-3: the owner gives the mailbox up: look_again, or finalize (it is still the owner then).
     /// Requires: the caller owns the scheduled bit (check state_engine:2).
     [[nodiscard]] mailbox_owed run_ended() noexcept {
+        return (give_up() & state_word::closing) != 0 ? mailbox_owed::finalize
+                                                      : mailbox_owed::look_again;
+    }
+    /// Like run_ended, and returns the word as the owner left it: whether a close was requested, and
+    /// the life that the owner's look for work names.
+    [[nodiscard]] std::uint32_t give_up() noexcept {
         // A subtraction, because it is one instruction; the bit is set. In a closing mailbox nobody
         // can win the bit again, so losing it does not matter there.
         const std::uint32_t before = word_.fetch_sub(state_word::scheduled, wake.seq_cst());
         TACTUS_CHECK(2, (before & state_word::scheduled) != 0);
-        return (before & state_word::closing) != 0 ? mailbox_owed::finalize
-                                                   : mailbox_owed::look_again;
+        return before;
     }
 
     /// ME-5: finalize when the caller is elected, which makes it the owner; nothing when the runner

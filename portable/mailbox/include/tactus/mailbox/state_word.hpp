@@ -8,14 +8,15 @@
 //   bits 9-14    suspensions by await (and by the actor itself), counted
 //   bit 15       a close was requested; the owner at the end of the run, or the caller who
 //                found the mailbox idle, is elected to finish it
-//   bits 16-31   which life of the mailbox is meant: the lower half of its generation. Who stops,
-//                suspends or resumes from outside names it, and does nothing to another life
+//   bits 16-31   the mark of the mailbox's life (life.hpp): a thread that stops, suspends, resumes or
+//                looks for work from outside names it, and does nothing to another life
 //
 // The functions are pure: the state engine repeats them until its compare-and-swap holds.
 #pragma once
 
 #include <cstdint>
 
+#include <tactus/mailbox/life.hpp>
 #include <tactus/mailbox/state_table.hpp>
 
 namespace tactus::inline v0 {
@@ -33,13 +34,9 @@ inline constexpr std::uint32_t await_one = 1U << 9;
 inline constexpr std::uint32_t await_mask = ((1U << 15) - 1) & ~(await_one - 1);
 inline constexpr std::uint32_t suspended = supervision_mask | await_mask;
 inline constexpr std::uint32_t closing = 1U << 15;
-inline constexpr std::uint32_t life_mask = ~((1U << 16) - 1);
+inline constexpr std::uint32_t life_mask = ~((1U << life::state_mark_shift) - 1);
+static_assert(closing < 1U << life::state_mark_shift);
 inline constexpr std::uint32_t suspension_count_max = (1U << 6) - 1;
-
-/// The mark of a life: the lower half of its generation.
-[[nodiscard]] constexpr std::uint32_t life_of(std::uint32_t generation) noexcept {
-    return generation << 16;
-}
 
 struct step {
     std::uint32_t word;
