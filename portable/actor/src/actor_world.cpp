@@ -387,7 +387,16 @@ void actor_world::pool_exhausted(std::uint32_t refused) noexcept {
     if (!stream_.is_empty())
         stream_.publish(pool_warning{{}, refused});  // it may find no envelope, either
 }
-void actor_world::warned(const scheduler_warning& what) noexcept {
+void actor_world::warned(const scheduler_warning& told) noexcept {
+    scheduler_warning what = told;
+    if constexpr (!port::has_interrupts) {
+        if (told.to.valid() && told.to.system_number() == kernel_->system_number()) {
+            text_buffer<copied_warning_text::size_max> named;
+            named.add(static_cast<const char*>(told.text)).add(" of ");
+            write_path(told.to, named);
+            assign(what.text, named.view());
+        }
+    }
     if (events_ != nullptr)
         events_->timer_warned(what);
     // A driver that stops while the world begins comes here, too: who subscribed has the kernel.

@@ -99,6 +99,11 @@ scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration fi
     r.replaces = replaces;
     timer.each = r.each;
     timer.after_sent = r.after_sent;
+    if (port::has_interrupts || timer.mode == timer_mode::single)
+        return timers_->arm(r);
+    text_buffer<timer_key::text_size> label;  // for warnings of missed runs
+    timer.key.write(label);
+    r.label = label.view();
     return timers_->arm(r);
 }
 

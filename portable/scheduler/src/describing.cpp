@@ -52,9 +52,9 @@ static_assert(std::size(error_sentences) == scheduler_errc_count && in_order(err
 
 constexpr sentence<scheduler_warning_kind> warning_sentences[] = {
     {scheduler_warning_kind::burst_fire,
-     "timer %j missed %v runs at once, more than its burst_threshold of %l: ticks came late"},
+     "timer %n missed %v runs at once, more than its burst_threshold of %l: ticks came late"},
     {scheduler_warning_kind::backlog_exceeded,
-     "timer %j missed %v runs, more than its backlog_limit of %l: cancelled"},
+     "timer %n missed %v runs, more than its backlog_limit of %l: cancelled"},
     {scheduler_warning_kind::handler_failed,
      "a run of timer %j (%m, runs %r) failed with %t: a function that fails does not run again"},
     {scheduler_warning_kind::driver_catch_up_exceeded,
@@ -156,6 +156,17 @@ const char* state_named(std::int64_t number) noexcept {
     return i < std::size(names) ? names[i] : "unknown";
 }
 
+/// The job's number, then what is known of it in parentheses.
+void add_name(text_builder& text, const scheduler_warning& warning) noexcept {
+    text.add(warning.job);
+    if (warning.period == duration::zero())
+        return;
+    text.add(" (");
+    if (warning.text[0] != '\0')
+        text.add(static_cast<const char*>(warning.text)).add(", ");
+    text.add("every ").add(warning.period).add(")");
+}
+
 }  // namespace
 
 std::string_view describe(const scheduler_error& error, std::span<char> out) noexcept {
@@ -212,6 +223,9 @@ std::string_view describe(const scheduler_warning& warning, std::span<char> out)
             break;
         case 'j':
             text.add(warning.job);
+            break;
+        case 'n':
+            add_name(text, warning);
             break;
         case 'm':
             text.add(name_of(warning.batch.mode));

@@ -7,6 +7,7 @@
 #include <tactus/scheduler/scheduler.hpp>
 
 #include <tactus/dispatch/job_delivery.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -365,14 +366,39 @@ bool scheduler::keeps_up(job& j, std::uint32_t missed, std::uint32_t told) noexc
     if (!j.each) {
         missed_.fetch_add(missed - told, std::memory_order_relaxed);
         if (missed > j.backlog_limit) {
-            warn(scheduler_warning_kind::backlog_exceeded, batch_of(j, missed), missed,
-                 j.backlog_limit);
+            warn_missed(scheduler_warning_kind::backlog_exceeded, j, missed, j.backlog_limit);
             return false;
         }
     }
     if (missed > j.burst_threshold && told <= j.burst_threshold)
-        warn(scheduler_warning_kind::burst_fire, batch_of(j, missed), missed, j.burst_threshold);
+        warn_missed(scheduler_warning_kind::burst_fire, j, missed, j.burst_threshold);
     return true;
+}
+
+// The key, message or function is named on hosts only: a device keeps no texts.
+void scheduler::warn_missed(scheduler_warning_kind kind, const job& j, std::uint32_t missed,
+                            std::uint32_t limit) noexcept {
+    if (listener_ == nullptr)
+        return;
+    scheduler_warning what{.kind = kind,
+                           .job = id_of(j),
+                           .value = missed,
+                           .limit = limit,
+                           .batch = batch_of(j, missed),
+                           .at = time_.now(),
+                           .period = j.period,
+                           .to = j.to};
+    if constexpr (!port::has_interrupts) {
+        text_buffer<copied_warning_text::size_max / 2> name;
+        if (j.kind == job_kind::note)
+            name.add("key ").add(j.label());
+        else if (j.kind == job_kind::message)
+            name.add("message ").add(j.carries->message->name);
+        else
+            name.add("function ").add(j.carries->name);
+        assign(what.text, name.view());
+    }
+    listener_->warned(what);
 }
 
 void scheduler::warn(scheduler_warning_kind kind, const execution_batch& of, std::int64_t value,

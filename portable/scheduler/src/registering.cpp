@@ -278,6 +278,8 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
         j.cargo = const_cast<void*>(bytes);
         j.carries = type.cancelled != nullptr ? &type : nullptr;
         j.own_block = false;
+        if (job::label_size != 0 && r.mode != job_mode::one_shot)
+            j.set_label(r.label);
     } else {
         if (!give_cargo_room(j, type)) [[unlikely]] {
             j.word.store(word.with(job_state::completed).bits(), job::state.release());

@@ -114,14 +114,14 @@ TEST(lost_timers, SC_22_one_that_is_lost_late_is_not_ended_for_it) {
     }
 }
 
-// SC-22: what says that it has ended by its limit is lost: it has ended all the same.
-TEST(lost_timers, SC_22_one_that_missed_too_much_does_not_come_back) {
+// DF-24: without a limit, one that missed many runs comes back, although its message was lost.
+TEST(lost_timers, DF_24_one_that_missed_many_runs_comes_back) {
     for (const overflow when_full : {overflow::reject, overflow::drop_oldest}) {
         SCOPED_TRACE(static_cast<int>(when_full));
         const tried seen = flood(2, when_full, 200, passing::at_once);
         EXPECT_EQ(seen.before, 2u);
         EXPECT_EQ(seen.meanwhile, 0u);
-        EXPECT_EQ(seen.after, 0u);
+        EXPECT_GE(seen.after, 2u);
     }
 }
 

@@ -11,7 +11,9 @@
 #include <atomic>
 #include <chrono>
 #include <semaphore>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "clockwork.hpp"
 #include "pool_rig.hpp"
@@ -132,34 +134,6 @@ TEST(periodic_timers, SC_20_what_passes_while_its_message_waits_is_folded) {
     rig.end();
 }
 
-// SC-20 … SC-22: what the scheduler was late for is limited: 8 missed, one less, and one more.
-TEST(periodic_timers, SC_22_a_timer_that_missed_too_much_is_ended) {
-    for (const unsigned missed : {7U, 8U, 9U}) {
-        SCOPED_TRACE(missed);
-        const bool goes_on = missed <= 8;
-        clock_rig rig;
-        rig.tell(want::rate);
-        rig.time.advance(ms(10 + 10 * static_cast<int>(missed)));
-        rig.run();
-        EXPECT_EQ(journal().count(), goes_on ? 1u : 0u);
-        if (goes_on) {
-            ASSERT_EQ(clockwork::batches.size(), 1u);
-            EXPECT_EQ(clockwork::batches[0].runs, missed + 1);
-            EXPECT_EQ(rig.timers().counted().missed, missed);
-        }
-        EXPECT_EQ(rig.timers().active_count(), goes_on ? 1u : 0u);
-        journal().clear();
-        rig.pass(20);
-        EXPECT_EQ(journal().count(), goes_on ? 2u : 0u);
-        journal().clear();
-        rig.tell(want::cancel);
-        EXPECT_TRUE(journal().is({goes_on ? 100 : 101}));
-        EXPECT_EQ(rig.said.decision_count, 0u);
-        EXPECT_EQ(rig.timers().cell_count(), 0u);
-        rig.end();
-    }
-}
-
 // SC-24: a fixed delay misses nothing.
 TEST(periodic_timers, SC_24_a_pause_does_not_end_a_fixed_delay) {
     clock_rig rig;
@@ -226,6 +200,89 @@ TEST(periodic_timers, SC_20_the_policy_says_whether_runs_are_folded) {
         } else {
             EXPECT_GE(most_runs, 2u);
         }
+    }
+}
+
+namespace {
+
+struct kept_warnings final : world_events {
+    void timer_warned(const scheduler_warning& what) noexcept override {
+        char text[300];
+        if (what.kind == scheduler_warning_kind::burst_fire)
+            all.emplace_back(describe(what, text));
+    }
+    std::vector<std::string> all;
+};
+
+class heart : public actor<beat> {
+public:
+    void pre_start() { EXPECT_TRUE(context().start_timer_at_fixed_rate("pulse", beat{1}, ms(10))); }
+    void on(const beat&) { runs += context().scheduler_batch()->runs; }
+    static inline std::atomic<std::uint32_t> runs;
+};
+
+}  // namespace
+
+// DF-24: with the default options a pause of 100 periods ends no periodic timer.
+TEST(periodic_timers, DF_24_a_pause_ends_no_timer_and_the_warning_names_it) {
+    heart::runs = 0;
+    std::atomic<std::uint32_t> calls = 0;
+    still_clock time;
+    stalled_driver driver;
+    kept_warnings warnings;
+    actor_system::options o;
+    o.tools.time = &time;
+    o.tools.driver = &driver;
+    o.events = &warnings;
+    actor_system system("paused", o);
+    const auto who = system.spawn<heart>("heart");
+    ASSERT_TRUE(until([&] { return system.scheduler().active_count() == 1; }));
+    ASSERT_TRUE(system.timers().schedule_at_fixed_rate(ms(10), ms(10), who, beat{2}));
+    ASSERT_TRUE(system.timers().schedule_at_fixed_rate_fn(
+        ms(10), ms(10), [&](const execution_batch& batch) { calls += batch.runs; }));
+    driver.pass(time, ms(1'000));
+    ASSERT_TRUE(until([&] { return heart::runs == 200 && calls == 100; }))
+        << heart::runs << ' ' << calls;
+    ASSERT_TRUE(until([&] { return system.scheduler().active_count() == 3; }));
+    driver.pass(time, ms(10));
+    EXPECT_TRUE(until([&] { return heart::runs == 202 && calls == 101; }));
+    ASSERT_EQ(warnings.all.size(), 3u);
+    for (const char* part : {"(key pulse of ", "/user/heart, every 10 ms) missed 99 runs"})
+        EXPECT_NE(warnings.all[0].find(part), std::string::npos) << warnings.all[0];
+    for (const char* part :
+         {"(message tactus_test::beat of ", "/user/heart, every 10 ms) missed 99"})
+        EXPECT_NE(warnings.all[1].find(part), std::string::npos) << warnings.all[1];
+    EXPECT_NE(warnings.all[2].find("(function "), std::string::npos) << warnings.all[2];
+}
+
+// SC-20 … SC-22: a limit of the policy counts what the scheduler was late for: 8 missed, one less,
+// and one more.
+TEST(periodic_timers, SC_22_a_timer_that_missed_more_than_its_limit_is_ended) {
+    for (const unsigned missed : {7U, 8U, 9U}) {
+        SCOPED_TRACE(missed);
+        heart::runs = 0;
+        still_clock time;
+        stalled_driver driver;
+        actor_system::options o;
+        o.timer_policy.fixed_rate.backlog_limit = 8;
+        o.tools.time = &time;
+        o.tools.driver = &driver;
+        actor_system system("limited", o);
+        (void)system.spawn<heart>("heart");
+        ASSERT_TRUE(until([&] { return system.scheduler().active_count() == 1; }));
+        driver.pass(time, ms(10 + 10 * static_cast<int>(missed)));
+        if (missed > 8) {
+            EXPECT_TRUE(until([&] { return system.scheduler().active_count() == 0; }));
+            EXPECT_EQ(heart::runs, 0u);
+            continue;
+        }
+        EXPECT_TRUE(until([&] {
+            return heart::runs == missed + 1 &&
+                   system.scheduler().next_deadline() == time.now() + ms(10);
+        }));
+        EXPECT_EQ(system.scheduler().counted().missed, missed);
+        driver.pass(time, ms(10));
+        EXPECT_TRUE(until([&] { return heart::runs == missed + 2; }));
     }
 }
 

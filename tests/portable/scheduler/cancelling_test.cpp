@@ -403,7 +403,10 @@ TEST(cancelling, PK_SCH_25_a_close_does_not_tell_functions) {
 // PK-SCH-25, SC-22: one that is ended because it missed too much is.
 TEST(cancelling, PK_SCH_25_a_function_that_missed_too_much_is_told) {
     told_rig rig;
-    ASSERT_TRUE(rig->schedule_at_fixed_rate_fn(ms(1), ms(1), function_that_is_told{}).has_value());
+    ASSERT_TRUE(rig->schedule_at_fixed_rate_fn(ms(1), ms(1), function_that_is_told{},
+                                               tactus::timer_affinity::no_dispatcher,
+                                               tactus::fixed_rate_options{.backlog_limit = 8})
+                    .has_value());
     rig.jump(50);
     EXPECT_EQ(rig.told_after_run(), 1);
     EXPECT_TRUE(journal().is({}));

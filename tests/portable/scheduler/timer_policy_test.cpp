@@ -24,10 +24,10 @@ bool refused(const Options& o, std::string_view field, std::int64_t value, std::
            r.error().value == value && r.error().limit == limit;
 }
 
-// SC-5
+// SC-5, DF-24
 TEST(timer_policy, the_defaults_are_as_specified) {
     const timer_policy p;
-    EXPECT_EQ(p.fixed_rate.backlog_limit, 8u);
+    EXPECT_EQ(p.fixed_rate.backlog_limit, no_backlog_limit);
     EXPECT_EQ(p.fixed_rate.burst_threshold, 2u);
     EXPECT_EQ(p.fixed_rate.priority, normal);
     EXPECT_EQ(p.fixed_rate.catch_up, catch_up_rule::fold);
@@ -112,7 +112,7 @@ TEST(timer_policy, lookup_goes_from_the_particular_to_the_general) {
             const std::uint32_t wanted = (both & 1u) != 0   ? 11
                                          : (both & 2u) != 0 ? 12
                                          : (both & 4u) != 0 ? 13
-                                                            : 8;
+                                                            : no_backlog_limit;
             EXPECT_EQ(r.policies.lookup(from).fixed_rate.backlog_limit, wanted);
         }
     }

@@ -14,10 +14,12 @@
 #include <cstdint>
 #include <new>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 #include <tactus/dispatch/timer_service.hpp>
 #include <tactus/mailbox/message_type.hpp>
 
@@ -34,7 +36,19 @@ public:
     // NOLINTNEXTLINE(google-explicit-constructor): texts are kept as two hashes of them
     constexpr timer_key(std::string_view text) noexcept
         : number_(hash(text, 14'695'981'039'346'656'037ULL)),
-          text_(hash(text, 1'469'598'103ULL) | 1U) {}
+          text_(hash(text, 1'469'598'103ULL) | 1U),
+          kept_(text) {}
+
+    /// Bytes of a text that a host keeps, for warnings.
+    static constexpr std::size_t text_size = 32;
+    /// Writes the key as it was given; a text is cut to text_size bytes. On a device a text is
+    /// written as its hash.
+    void write(text_builder& to) const noexcept {
+        if (text_ == 0 || kept_.view().empty())
+            to.add(number_);
+        else
+            to.add(kept_.view());
+    }
 
     friend constexpr bool operator==(const timer_key&, const timer_key&) = default;
 
@@ -45,8 +59,25 @@ private:
             seed = (seed ^ static_cast<unsigned char>(c)) * 1'099'511'628'211ULL;
         return seed;
     }
+    struct no_text {
+        constexpr no_text() noexcept = default;
+        explicit constexpr no_text(std::string_view) noexcept {}
+        [[nodiscard]] static constexpr std::string_view view() noexcept { return {}; }
+        friend constexpr bool operator==(const no_text&, const no_text&) = default;
+    };
+    struct some_text {
+        constexpr some_text() noexcept = default;
+        explicit constexpr some_text(std::string_view text) noexcept
+            : size(static_cast<std::uint8_t>(text.copy(bytes, text_size))) {}
+        [[nodiscard]] constexpr std::string_view view() const noexcept { return {bytes, size}; }
+        friend constexpr bool operator==(const some_text&, const some_text&) = default;
+        char bytes[text_size] = {};
+        std::uint8_t size = 0;
+    };
+
     std::uint64_t number_;
     std::uint64_t text_ = 0;
+    [[no_unique_address]] std::conditional_t<port::has_interrupts, no_text, some_text> kept_;
 };
 
 enum class timer_mode : std::uint8_t { single, fixed_delay, fixed_rate };

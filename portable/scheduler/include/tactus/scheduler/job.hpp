@@ -28,6 +28,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -59,6 +60,7 @@ struct cargo_type {
     void (*cancelled)(void* cargo) noexcept;
     std::uint32_t size;
     std::uint32_t alignment;
+    std::string_view name = {};  // of a function's type, on a host
 };
 
 template <class M>
@@ -100,6 +102,12 @@ inline constexpr cargo_type function_cargo{
     }(),
     .size = sizeof(F),
     .alignment = alignof(F),
+    .name = []() -> std::string_view {
+        if constexpr (port::has_interrupts)
+            return {};
+        else
+            return message_name<F>();
+    }(),
 };
 
 /// For who says when compiling that a message is sent more than once.
@@ -214,6 +222,21 @@ struct alignas(port::cache_line < 8 ? 8 : port::cache_line) job final : envelope
     /// Armed again by who handles it, not by who fires it.
     [[nodiscard]] bool waits_for_its_run() const noexcept {
         return mode == job_mode::fixed_delay && !after_sent.read();
+    }
+
+    /// The key of an actor's timer, for warnings. Such a job carries nothing, so `inside` is free.
+    /// On a device it is not kept.
+    static constexpr std::size_t label_size = port::has_interrupts ? 0 : inside_size - 1;
+    void set_label(std::string_view text) noexcept {
+        if constexpr (label_size != 0)
+            inside[text.copy(reinterpret_cast<char*>(inside), label_size)] = std::byte{0};
+    }
+    /// Requires: a label was set.
+    [[nodiscard]] std::string_view label() const noexcept {
+        if constexpr (label_size != 0)
+            return reinterpret_cast<const char*>(inside);
+        else
+            return {};
     }
 
     /// Changes the word if it is still what was seen; else it is seen anew.

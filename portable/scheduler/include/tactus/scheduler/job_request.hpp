@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
@@ -23,7 +24,7 @@ struct job_request {
     // (SC-9).
     std::uint16_t executor = timer_affinity::no_dispatcher;
     // Of fixed rate.
-    std::uint32_t backlog_limit = 8;
+    std::uint32_t backlog_limit = no_backlog_limit;
     std::uint32_t burst_threshold = 2;
     bool each = false;
     // Of fixed delay.
@@ -31,6 +32,7 @@ struct job_request {
     std::uint64_t metadata = 0;
     bool goes_on = false;   // continues one that was there (BP-3)
     bool replaces = false;  // has the place of another, who gives it up only if there is no more
+    std::string_view label = {};  // of an actor's periodic timer, on a host: warnings show it
 
     [[nodiscard]] static constexpr job_request once(duration delay,
                                                     timer_priority priority) noexcept {

@@ -491,6 +491,8 @@ private:
         drop_cargo(j);
         submit(j);
     }
+    void warn_missed(scheduler_warning_kind kind, const detail::job& j, std::uint32_t missed,
+                     std::uint32_t limit) noexcept;
     void warn(scheduler_warning_kind kind, const execution_batch& of, std::int64_t value,
               std::int64_t limit, const char* text = "") noexcept;
     [[nodiscard]] execution_batch batch_of(const job& j, std::uint32_t missed) const noexcept;

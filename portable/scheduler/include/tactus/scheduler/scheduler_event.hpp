@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include <tactus/mailbox/mailbox_index.hpp>
 #include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/warning_text.hpp>
@@ -19,8 +20,10 @@ namespace tactus::inline v0 {
 
 // The comment says what `value` and `limit` hold beside `job`.
 enum class scheduler_warning_kind : std::uint8_t {
-    burst_fire,        // missed | burst_threshold (SC-21)
-    backlog_exceeded,  // missed | backlog_limit: the job was cancelled (SC-22)
+    // missed | burst_threshold (SC-21). `period` and `to` are the job's; on a host `text` names its
+    // key, message or function, and the actor.
+    burst_fire,
+    backlog_exceeded,  // missed | backlog_limit: the job was cancelled (SC-22); rest as burst_fire
     // 0 | 0; `text` is the error, `batch` the run (SC-12). Also of a run that could not be
     // delivered: the copy of its message threw, or its dispatcher takes no functions any more.
     handler_failed,
@@ -50,9 +53,12 @@ struct scheduler_warning {
     warning_text text = "";
     execution_batch batch = {};
     instant at = {};
+    duration period = {};   // of burst_fire, backlog_exceeded
+    mailbox_index to = {};  // the receiver, of the same; invalid for functions
 };
 
-/// Writes a sentence such as "timer 7 missed 12 runs, more than its backlog_limit of 8: cancelled".
+/// Writes a sentence such as "timer 7 (key beat of /user/pump, every 10 ms) missed 12 runs, more than
+/// its backlog_limit of 8: cancelled".
 std::string_view describe(const scheduler_warning& warning, std::span<char> out) noexcept;
 
 /// Who is told of warnings: on whatever thread it happens, under no lock of the scheduler. Must not

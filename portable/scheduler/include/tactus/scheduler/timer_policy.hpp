@@ -34,8 +34,11 @@ enum class delay_after : std::uint8_t { handled, sent };
 inline constexpr std::size_t delay_after_count = 2;
 [[nodiscard]] const char* name_of(delay_after after) noexcept;
 
+/// The default backlog_limit: missed runs fold into one delivery, and the job continues.
+inline constexpr std::uint32_t no_backlog_limit = 0xffff'ffff;
+
 struct fixed_rate_options {
-    std::uint32_t backlog_limit = 8;    // at least 1; more missed: cancelled (SC-22)
+    std::uint32_t backlog_limit = no_backlog_limit;  // at least 1; more missed: cancelled (SC-22)
     std::uint32_t burst_threshold = 2;  // 1 … backlog_limit; more missed: warned (SC-21)
     timer_priority priority = timer_priority::normal;
     catch_up_rule catch_up = catch_up_rule::fold;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 #include <tactus/port/port.hpp>
@@ -21,6 +22,8 @@ public:
         for (std::size_t i = 0; i < size_max && text[i] != '\0'; ++i)
             text_[i] = text[i];
     }
+    // NOLINTNEXTLINE(google-explicit-constructor): a text is a text
+    constexpr copied_warning_text(std::string_view text) noexcept { text.copy(text_, size_max); }
     // NOLINTNEXTLINE(google-explicit-constructor): so it is read as one
     constexpr operator const char*() const noexcept { return text_; }
 
@@ -29,5 +32,11 @@ private:
 };
 
 using warning_text = std::conditional_t<port::has_interrupts, const char*, copied_warning_text>;
+
+/// Sets a text that was put together; a device keeps only constants and ignores it.
+constexpr void assign(copied_warning_text& to, std::string_view text) noexcept {
+    to = text;
+}
+constexpr void assign(const char*&, std::string_view) noexcept {}
 
 }  // namespace tactus::inline v0
