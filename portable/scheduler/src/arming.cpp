@@ -107,7 +107,7 @@ scheduler::armed scheduler::rearm(timer_handle which, instant due) noexcept {
     if (!refused) {
         j.has_overflow = takes_overflow;
         j.due = due;
-        j.registered_at = now < due ? now : due;
+        j.registered_at = registered_before(now, due);
         j.comes_back = true;
         if (inside)
             apply(j);

@@ -255,7 +255,7 @@ void scheduler::renew(job& j) noexcept {
         j.due = j.due + j.period * (std::int64_t{j.missed} + 1);
     else
         j.due = now + j.period;
-    j.registered_at = now < j.due ? now : j.due;
+    j.registered_at = registered_before(now, j.due);
     j.was_handled = false;
 }
 

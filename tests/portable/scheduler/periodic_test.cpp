@@ -78,6 +78,24 @@ TEST(periodic, missed_periods_are_folded_into_one_delivery) {
     EXPECT_EQ(rig->counted().missed, 4u);
 }
 
+// DF-28: a rate that is fired late within a tick has its next run in the tick of that run.
+TEST(periodic, DF_28_a_rate_fired_late_within_its_tick_comes_once) {
+    batch_rig rig;
+    rig.time.advance(tactus::duration::from_us(300));
+    ASSERT_TRUE(rig->schedule_at_fixed_rate(ms(1), ms(1), rig.who, number{1}).has_value());
+    rig.time.advance(tactus::duration::from_us(2'200));  // due at 1.3 ms and 2.3 ms, now 2.5 ms
+    rig.run();
+    rig.run();
+    EXPECT_TRUE(journal().is({1}));
+    rig.time.advance(tactus::duration::from_us(499));
+    rig.run();
+    EXPECT_TRUE(journal().is({}));
+    rig.time.advance(tactus::duration::from_us(1));
+    rig.run();
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_EQ(rig.warnings.count, 0u);
+}
+
 // TC-X06, SC-23: one advance of n folds, n of one deliver n times.
 TEST(periodic, one_jump_folds_and_single_ticks_deliver_each) {
     batch_rig rig;
