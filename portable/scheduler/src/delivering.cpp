@@ -8,6 +8,8 @@
 #include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/turn.hpp>
 
+#include <algorithm>
+
 namespace tactus::inline v0 {
 
 using detail::job;
@@ -17,6 +19,9 @@ namespace {
 
 /// What a scope holds, where there is no task-local slot.
 constexpr char batch_tag = 0;
+
+/// Runs of a function that are counted while one goes on, so that the count cannot wrap.
+constexpr std::uint32_t owed_max = std::uint32_t{1} << 30U;
 
 constexpr const char* copy_threw = "a copy of the message threw";
 
@@ -274,14 +279,16 @@ void scheduler::fire_function(job& j) noexcept {
     // While a run waits or goes on, what is missed is judged by who comes to the next one: runs
     // may be folded until then. Relaxed: judging reads nothing that a run writes, and nobody else
     // adds, so a 0 is still one at the addition, which acquires.
-    const bool is_idle = j.owed.load(std::memory_order_relaxed) == 0;
+    const std::uint32_t waiting = j.owed.load(std::memory_order_relaxed);
+    const bool is_idle = waiting == 0;
     if (is_idle && j.is_periodic() && !keeps_up(j, j.missed)) {
         finish(j, job_state::cancelled, job_end::backlog_exceeded);
         return;
     }
     const bool is_passed_on = !j.is_periodic() || j.waits_for_its_run();
     // What was owed before is done by who runs it.
-    const std::uint32_t before = j.owed.fetch_add(j.missed + 1, job::owing.acquire());
+    const std::uint32_t more = waiting < owed_max ? std::min(j.missed + 1, owed_max) : 1;
+    const std::uint32_t before = j.owed.fetch_add(more, job::owing.acquire());
     if (before == 0) {
         j.missed_told = is_idle ? j.missed_runs() : 0;
         if (!is_passed_on)

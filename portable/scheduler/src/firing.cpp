@@ -383,7 +383,7 @@ void scheduler::warn_missed(scheduler_warning_kind kind, const job& j, std::uint
     scheduler_warning what{.kind = kind,
                            .job = id_of(j),
                            .value = missed,
-                           .limit = limit,
+                           .limit = static_cast<std::int64_t>(limit / runs_per_tick(j.period)),
                            .batch = batch_of(j, missed),
                            .at = time_.now(),
                            .period = j.period,

@@ -25,6 +25,10 @@ constexpr std::size_t room_before(job_kind kind, bool own_block) noexcept {
     return own_block ? envelope::guard_room : job::guard_room;
 }
 
+constexpr std::uint32_t saturated(std::uint64_t runs) noexcept {
+    return runs < no_backlog_limit ? static_cast<std::uint32_t>(runs) : no_backlog_limit;
+}
+
 }  // namespace
 
 // ---- a cell, and room for what it carries
@@ -127,6 +131,11 @@ void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) n
     j.owed.store(0, std::memory_order_relaxed);
     j.backlog_limit = r.backlog_limit;
     j.burst_threshold = r.burst_threshold;
+    // Several runs of one tick are no delay: limits count the runs of so many ticks.
+    if (const std::uint64_t runs = runs_per_tick(r.period); runs != 1) [[unlikely]] {
+        j.backlog_limit = saturated(j.backlog_limit * runs);
+        j.burst_threshold = saturated(j.burst_threshold * runs);
+    }
     j.each = r.each;
     j.comes_back = false;
     j.after_sent.write(r.after_sent);

@@ -96,6 +96,30 @@ TEST(periodic, DF_28_a_rate_fired_late_within_its_tick_comes_once) {
     EXPECT_EQ(rig.warnings.count, 0u);
 }
 
+// DF-31: the runs of a rate shorter than the tick are one delivery per tick, and no backlog.
+TEST(periodic, DF_31_a_rate_shorter_than_the_tick_folds_and_goes_on) {
+    batch_rig rig;
+    const auto made = rig->add({.mode = job_mode::fixed_rate,
+                                .first = ms(1),
+                                .period = tactus::duration::from_us(100),
+                                .to = rig.who,
+                                .backlog_limit = 8,
+                                .burst_threshold = 2},
+                               number{1});
+    ASSERT_TRUE(made.has_value());
+    rig.pass(4);
+    EXPECT_TRUE(journal().is({1, 1, 1, 1}));
+    EXPECT_EQ(batches[0].runs, 1u);
+    EXPECT_EQ(batches[3].runs, 10u);
+    EXPECT_EQ(rig.warnings.count, 0u);
+    rig.jump(5);  // 49 missed
+    EXPECT_TRUE(journal().is({1}));
+    EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::burst_fire), 1u);
+    rig.jump(10);
+    EXPECT_EQ(rig.warnings.of(scheduler_warning_kind::backlog_exceeded), 1u);
+    EXPECT_TRUE(made->is_cancelled());
+}
+
 // TC-X06, SC-23: one advance of n folds, n of one deliver n times.
 TEST(periodic, one_jump_folds_and_single_ticks_deliver_each) {
     batch_rig rig;

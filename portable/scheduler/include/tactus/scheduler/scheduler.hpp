@@ -384,6 +384,12 @@ private:
     [[nodiscard]] static instant registered_before(instant now, instant due) noexcept {
         return now < due ? now : due + duration::from_ns(-1);
     }
+    /// Runs of a fixed rate that may fall into one tick; 1 unless its period is shorter.
+    [[nodiscard]] std::uint64_t runs_per_tick(duration period) const noexcept {
+        if (period >= scale_.resolution() || period <= duration::zero()) [[likely]]
+            return 1;
+        return static_cast<std::uint64_t>(scale_.resolution().ns() / period.ns()) + 1;
+    }
     [[nodiscard]] std::uint32_t missed_by(const job& j, tick at) const noexcept;
     void note_fire(const job& j, tick at) noexcept;
 
