@@ -138,7 +138,8 @@ void scheduler::fill(job& j, const job_request& r, job_kind kind, instant now) n
     }
     j.each = r.each;
     j.comes_back = false;
-    j.after_sent.write(r.after_sent);
+    // A function has one run at a time, so its next wait begins when it has returned.
+    j.after_sent.write(r.after_sent && kind != job_kind::function);
     j.metadata = r.metadata;
 }
 

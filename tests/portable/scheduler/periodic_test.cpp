@@ -120,6 +120,36 @@ TEST(periodic, DF_31_a_rate_shorter_than_the_tick_folds_and_goes_on) {
     EXPECT_TRUE(made->is_cancelled());
 }
 
+// DF-25, SC-24: a function with a fixed delay has one run at a time, with after = sent, too.
+TEST(periodic, DF_25_a_fixed_delay_function_waits_until_it_has_returned) {
+    batch_rig rig;
+    static unsigned runs;
+    static unsigned most;
+    runs = most = 0;
+    const auto made = rig->add_function({.mode = job_mode::fixed_delay,
+                                         .first = ms(1),
+                                         .period = ms(1),
+                                         .backlog_limit = 8,
+                                         .burst_threshold = 2,
+                                         .after_sent = true},
+                                        [](const execution_batch& batch) {
+                                            ++runs;
+                                            most = batch.runs > most ? batch.runs : most;
+                                        });
+    ASSERT_TRUE(made.has_value());
+    for (int i = 0; i < 20; ++i) {  // submitted at the first; the worker comes late
+        rig.time.advance(ms(1));
+        rig->run_due(rig.time.now());
+    }
+    rig.run();
+    EXPECT_EQ(runs, 1u);
+    EXPECT_EQ(most, 1u);
+    EXPECT_FALSE(made->is_cancelled());
+    rig.jump(1);
+    EXPECT_EQ(runs, 2u);
+    EXPECT_EQ(rig.warnings.count, 0u);
+}
+
 // TC-X06, SC-23: one advance of n folds, n of one deliver n times.
 TEST(periodic, one_jump_folds_and_single_ticks_deliver_each) {
     batch_rig rig;
