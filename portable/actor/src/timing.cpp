@@ -26,18 +26,15 @@ constexpr scheduler_error no_timers{.code = scheduler_errc::closed};
 /// How a timer is asked for; `policy` is that of its actor.
 job_request request_for(const actor_timer& timer, duration first,
                         const timer_policy& policy) noexcept {
-    fixed_rate_options rate = policy.fixed_rate;
-    rate.priority = timer_priority::high;
-    fixed_delay_options delay = policy.fixed_delay;
-    delay.priority = timer_priority::high;
     switch (timer.mode) {
     case timer_mode::fixed_rate:
-        return job_request::at_fixed_rate(first, timer.interval, rate).send(timer.target.who, {});
+        return job_request::at_fixed_rate(first, timer.interval, policy.fixed_rate)
+            .send(timer.target.who, {});
     case timer_mode::fixed_delay:
-        return job_request::with_fixed_delay(first, timer.interval, delay)
+        return job_request::with_fixed_delay(first, timer.interval, policy.fixed_delay)
             .send(timer.target.who, {});
     default:
-        return job_request::once(first, timer_priority::high).send(timer.target.who, {});
+        return job_request::once(first, policy.one_shot).send(timer.target.who, {});
     }
 }
 
@@ -95,6 +92,8 @@ scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration fi
     if (timers_ == nullptr)
         return std::unexpected(no_timers);
     job_request r = request_for(timer, first, policy_of(t));
+    if (timer.is_internal)
+        r.priority = timer_priority::high;
     r.goes_on = timer.target.goes_on;
     r.replaces = replaces;
     timer.each = r.each;

@@ -95,6 +95,33 @@ TEST(periodic_timers, BP_3_one_that_goes_on_is_not_refused_under_pressure) {
     }
 }
 
+namespace {
+
+class started_under_pressure : public actor<beat> {
+public:
+    void on(const beat&) {
+        journal().add(context().start_single_timer(1, beat{1}, ms(10)) ? 1 : 0);
+        journal().add(context().start_timer_at_fixed_rate(2, beat{1}, ms(10)) ? 1 : 0);
+        journal().add(context().start_timer_with_fixed_delay(3, beat{1}, ms(10)) ? 1 : 0);
+    }
+};
+
+}  // namespace
+
+// DF-74, BP-3: keyed timers have the priority of their policy, so back-pressure refuses new ones.
+TEST(periodic_timers, DF_74_keyed_timers_have_the_priority_of_their_policy) {
+    clock_rig rig;
+    const auto who = rig.spawn<started_under_pressure>("p");
+    (void)rig.timers().add(job_request::once(ms(1), timer_priority::high).send(rig.who.index(), {}),
+                           beat{7});
+    rig.fire(80);
+    EXPECT_EQ(rig.timers().pressure_now().state, backpressure_state::backpressure);
+    who.tell(beat{0});
+    rig.run();
+    EXPECT_TRUE(journal().is({0, 0, 0, 7}));
+    rig.end();
+}
+
 // BT-1: a batch while its message is handled, whatever the mode.
 TEST(periodic_timers, BT_1_the_message_of_a_timer_has_a_batch) {
     constexpr job_mode modes[] = {job_mode::one_shot, job_mode::fixed_rate, job_mode::fixed_delay};

@@ -352,6 +352,7 @@ private:
         made->mode = mode;
         made->interval = interval;
         made->target.goes_on = goes_on;
+        made->is_internal = goes_on;
         return world().start_timer(turn_, *made, first);
     }
 

@@ -101,8 +101,9 @@ public:
     timer_mode mode = timer_mode::single;
     duration interval;
     instant due;
-    bool each = false;        // SC-20: missed runs are not folded
-    bool after_sent = false;  // SC-26: the next wait begins when its message was sent
+    bool each = false;         // SC-20: missed runs are not folded
+    bool is_internal = false;  // the runtime's own, so of high priority
+    bool after_sent = false;   // SC-26: the next wait begins when its message was sent
     // SC-24: its message, while a coroutine has it: armed again when that has ended. Null: none.
     const envelope* being_handled = nullptr;
 
