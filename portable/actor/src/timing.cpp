@@ -44,6 +44,21 @@ job_mode job_mode_of(timer_mode mode) noexcept {
                                              : job_mode::one_shot;
 }
 
+// A ring of functions: `latest` links to the oldest.
+owned_function& take_oldest(owned_function*& latest) noexcept {
+    owned_function& oldest = *latest->next;
+    if (&oldest == latest)
+        latest = nullptr;
+    else
+        latest->next = oldest.next;
+    return oldest;
+}
+
+void add_latest(owned_function*& latest, owned_function& f) noexcept {
+    f.next = latest != nullptr ? std::exchange(latest->next, &f) : &f;
+    latest = &f;
+}
+
 struct lost_due final : system_message {
     memory_source& memory;
     std::optional<timer_handle> which;
@@ -202,7 +217,46 @@ bool actor_world::drop_timer(turn& t, timer_key key) noexcept {
     return true;
 }
 
+// The instance ends.
 void actor_world::cancel_timers(turn& t) noexcept {
+    cancel_keyed_timers(t);
+    cell_extras* x = cell::of(t.place()).extras();
+    while (x != nullptr && x->functions != nullptr) {
+        owned_function& f = take_oldest(x->functions);
+        f.end();
+        f.release();
+    }
+}
+
+owned_function* actor_world::make_owned_function(turn& t) noexcept {
+    cell_extras* const x = extras_of(cell::of(t.place()));
+    void* const block =
+        x != nullptr ? memory_.allocate(sizeof(owned_function), alignof(owned_function)) : nullptr;
+    return block != nullptr ? ::new (block) owned_function(memory_) : nullptr;
+}
+
+void actor_world::keep_owned_function(
+    turn& t, owned_function& record,
+    const std::expected<cancellable, scheduler_error>& made) noexcept {
+    if (!made) {
+        record.release();
+        return;
+    }
+    cell_extras& x = *cell::of(t.place()).extras();
+    // Two of the others are looked at for each new one, in turn: records of functions that are gone
+    // are freed at least as fast as new ones come.
+    for (int i = 0; i < 2 && x.functions != nullptr; ++i) {
+        owned_function& oldest = take_oldest(x.functions);
+        if (oldest.is_over())
+            oldest.release();
+        else
+            add_latest(x.functions, oldest);
+    }
+    record.job = *made;
+    add_latest(x.functions, record);
+}
+
+void actor_world::cancel_keyed_timers(turn& t) noexcept {
     cell_extras* x = cell::of(t.place()).extras();
     effect_recorder* recorder = recording(cell::of(t.place()));
     while (x != nullptr && x->timers != nullptr) {

@@ -132,6 +132,64 @@ TEST(context_scheduling, functions) {
     r.rig.end();
 }
 
+// DF-32: a function may capture `this`: it does not run once its instance has ended, whether it
+// waits in the wheel or in its dispatcher's queue.
+enum class ends : std::uint8_t { schedule, schedule_and_release, stop, fail };
+class capturing : public actor<ends> {
+public:
+    explicit capturing(int* runs) : runs_(runs) {}
+    void on(ends what) {
+        const auto f = [this](const execution_batch&) { ++*runs_; };
+        switch (what) {
+        case ends::schedule:
+            EXPECT_TRUE(context().schedule_once_fn(ms(5), f));
+            EXPECT_TRUE(context().schedule_at_fixed_rate_fn(ms(5), ms(5), f));
+            EXPECT_TRUE(context().schedule_with_fixed_delay_fn(ms(5), ms(5), f));
+            break;
+        case ends::schedule_and_release:
+            EXPECT_TRUE(context().schedule_once_fn(ms(1), f));
+            break;
+        case ends::stop:
+            context().stop();
+            break;
+        case ends::fail:
+            context().fail(failure("again"));
+            break;
+        }
+    }
+
+private:
+    int* runs_;
+};
+TEST(context_scheduling, DF_32_functions_end_with_the_instance_that_scheduled_them) {
+    for (const ends how : {ends::stop, ends::fail}) {
+        world_rig rig;
+        int runs = 0;
+        const auto who = rig.spawn<capturing>("capturing", &runs);
+        who.tell(ends::schedule);
+        rig.pass(6);
+        EXPECT_EQ(runs, 3);
+        who.tell(ends::schedule);
+        who.tell(how);
+        rig.run();
+        EXPECT_EQ(rig.timing.service()->active_count(), 0u);
+        rig.pass(20);
+        EXPECT_EQ(runs, 3);
+        rig.end();
+    }
+}
+TEST(context_scheduling, DF_32_records_of_functions_that_have_run_are_freed) {
+    world_rig rig;
+    int runs = 0;
+    const auto who = rig.spawn<capturing>("capturing", &runs);
+    for (int i = 0; i < 100; ++i) {
+        who.tell(ends::schedule_and_release);
+        rig.pass(2);
+    }
+    EXPECT_EQ(runs, 100);
+    rig.end();  // everything was given back
+}
+
 // C-SCH-26, PK-SCH-18: a receiver that fails and is restarted goes on receiving.
 class fragile : public actor<beat> {
 public:

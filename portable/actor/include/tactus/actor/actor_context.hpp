@@ -203,7 +203,7 @@ public:
     }
     /// No message of it is handled from now on. False: there was none.
     bool cancel_timer(timer_key key) noexcept { return world().cancel_timer(turn_, key); }
-    void cancel_timers() noexcept { world().cancel_timers(turn_); }
+    void cancel_timers() noexcept { world().cancel_keyed_timers(turn_); }
     [[nodiscard]] bool is_timer_active(timer_key key) const noexcept {
         return world().timer_active(turn_, key);
     }
@@ -234,20 +234,27 @@ public:
             mine().schedule_with_fixed_delay(initial, delay, to, std::move(message), more...));
     }
     /// The same for a function `f(const execution_batch&)`, which runs on this actor's dispatcher,
-    /// and not in its turn.
+    /// and not in its turn. It is cancelled when this instance of the actor ends; a run that goes
+    /// on then is not waited for. `system.timers()` schedules functions that no actor owns.
     template <class F, class... More>
     scheduled schedule_once_fn(duration delay, F f, const More&... more) {
-        return mine().schedule_once_fn(delay, std::move(f), more...);
+        return own(std::move(f), [&](auto&& bound) {
+            return mine().schedule_once_fn(delay, std::move(bound), more...);
+        });
     }
     template <class F, class... More>
     scheduled schedule_at_fixed_rate_fn(duration initial, duration interval, F f,
                                         const More&... more) {
-        return mine().schedule_at_fixed_rate_fn(initial, interval, std::move(f), more...);
+        return own(std::move(f), [&](auto&& bound) {
+            return mine().schedule_at_fixed_rate_fn(initial, interval, std::move(bound), more...);
+        });
     }
     template <class F, class... More>
     scheduled schedule_with_fixed_delay_fn(duration initial, duration delay, F f,
                                            const More&... more) {
-        return mine().schedule_with_fixed_delay_fn(initial, delay, std::move(f), more...);
+        return own(std::move(f), [&](auto&& bound) {
+            return mine().schedule_with_fixed_delay_fn(initial, delay, std::move(bound), more...);
+        });
     }
     /// The system's; null where there are no timers.
     [[nodiscard]] tactus::scheduler* scheduler() const noexcept { return world().timers(); }
@@ -317,6 +324,17 @@ private:
         return typed_scheduler(scheduler(), {.sender = self(),
                                              .from = {.dispatcher = dispatcher,
                                                       .guardian = world().guardian_of(turn_)}});
+    }
+    /// Schedules a function that ends with this instance.
+    template <class F, class Schedule>
+    [[nodiscard]] scheduled own(F f, const Schedule& schedule) {
+        owned_function* const record = world().make_owned_function(turn_);
+        if (record == nullptr)
+            return std::unexpected(
+                scheduler_error{.code = scheduler_errc::capacity_exceeded, .field = "function"});
+        scheduled made = schedule(detail::instance_bound<F>(*record, std::move(f)));
+        world().keep_owned_function(turn_, *record, made);
+        return made;
     }
     [[nodiscard]] scheduled noted(any_ref to, const message_type& what, duration first,
                                   scheduled made) {

@@ -247,6 +247,12 @@ public:
     /// TM-1. False: no room for a timer, or its time is too long.
     [[nodiscard]] bool start_timer(turn& t, actor_timer& timer, duration first) noexcept;
     bool cancel_timer(turn& t, timer_key key) noexcept;
+    void cancel_keyed_timers(turn& t) noexcept;
+    /// A record for a function that the actor is about to schedule; null: no memory.
+    [[nodiscard]] owned_function* make_owned_function(turn& t) noexcept;
+    /// Keeps the record of a function that was scheduled, and drops that of one that was refused.
+    void keep_owned_function(turn& t, owned_function& record,
+                             const std::expected<cancellable, scheduler_error>& made) noexcept;
     void cancel_timers(turn& t) noexcept;
     [[nodiscard]] bool timer_active(turn& t, timer_key key) noexcept;
     /// AC-5, SC-4: an actor has scheduled a message.

@@ -17,6 +17,7 @@
 #include <tactus/actor/coroutine_set.hpp>
 #include <tactus/actor/failure_cause.hpp>
 #include <tactus/actor/held_message.hpp>
+#include <tactus/actor/owned_function.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/mailbox/user_queue.hpp>
 
@@ -169,7 +170,8 @@ struct cell_extras {
     // Stash, the oldest first; timers; receive timeout.
     envelope_list stash;
     actor_timer* timers = nullptr;
-    idle_watch* idle = nullptr;  // null: none
+    idle_watch* idle = nullptr;           // null: none
+    owned_function* functions = nullptr;  // the latest of a ring
     // Watch.
     watch_record* watching = nullptr;
     watch_entry* watchers = nullptr;      // the latest first
