@@ -26,11 +26,12 @@ void scheduler::observe(tick at, std::uint64_t backlog, bool engaged,
                                  .backlog = backlog,
                                  .active = active_,
                                  .gauge_engaged = engaged}));
-    if (pressure_.mode() == tick_mode::catch_up && !was_behind)
+    const bool catches_up = pressure_.mode() == tick_mode::catch_up && !was_behind;
+    if (catches_up)
         ++catch_ups_;
     if (services_ == nullptr || !services_->has(scheduler_services::watching)) [[likely]]
         return;
-    if (pressure_.status().state != status)
+    if (pressure_.status().state != status || catches_up)
         note_watched(diagnostic_kind::driver_status, nullptr, observed_at_,
                      static_cast<std::int64_t>(backlog));
     if (pressure_.state() != before)

@@ -266,6 +266,22 @@ TEST(every_variant, SD_5_every_kind_of_diagnostic_is_produced) {
             << name_of(static_cast<diagnostic_kind>(i));
 }
 
+// DF-81: a catch-up below the window is an event with its ticks, not only a count.
+TEST(every_variant, DF_81_a_catch_up_is_a_diagnostic_with_its_ticks) {
+    served_rig rig([](scheduler_options& o) { o.config.catch_up = ms(5); });
+    const auto who = rig.spawn();
+    auto seen = rig->subscribe(diagnostic_kinds{diagnostic_kind::driver_status}, 8);
+    ASSERT_TRUE(seen.has_value());
+    ASSERT_TRUE(rig->schedule_once(ms(1), who, number{1}));
+    rig.jump(6);  // 5 ticks late: catch-up, and no more than the window
+    EXPECT_EQ(rig->pressure_now().state, backpressure_state::normal);
+    const auto event = seen->poll();
+    ASSERT_TRUE(event.has_value());
+    EXPECT_EQ(event->detail, 5);
+    EXPECT_FALSE(seen->poll().has_value());
+    tactus_test::journal().clear();
+}
+
 // SD-5, SC-37: by validate, which is what a system asks before it is built.
 TEST(every_variant, SD_5_every_fault_of_a_configuration_is_produced) {
     const scheduler_config wrong[] = {
