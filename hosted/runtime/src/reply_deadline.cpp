@@ -28,7 +28,7 @@ void reply_wait::wake() noexcept {
 
 reply_deadline::reply_deadline(reply_wait& of, scheduler& timers, duration timeout)
     : of_(of), timers_(timers), left_(timeout) {
-    begin_span(false);
+    begin_span(true);  // back-pressure after a pause does not fail a question
 }
 
 void reply_deadline::begin_span(bool goes_on) {

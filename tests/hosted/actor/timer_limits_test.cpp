@@ -172,6 +172,23 @@ TEST(timer_limits, SC_3_times_of_receive_timeouts) {
     rig.end();
 }
 
+// DF-53: a scheduler that refuses new timers after a pause does not fail a question.
+TEST(timer_limits, DF_53_a_question_is_asked_after_a_pause) {
+    clock_rig rig;
+    for (int i = 0; i < 2; ++i) {
+        (void)rig.timers().add(
+            job_request::once(ms(1), timer_priority::high).send(rig.who.index(), {}), beat{1});
+        rig.time.advance(ms(1'000));
+        rig.timers().run_due(rig.time.now());
+    }
+    EXPECT_EQ(rig.timers().pressure_now().state, backpressure_state::rejecting);
+    rig.run();
+    journal().clear();
+    rig.tell(ask_self{ms(500)});
+    EXPECT_TRUE(journal().is({7}));
+    rig.end();
+}
+
 // SC-3, AS-1: the same for a question.
 TEST(timer_limits, SC_3_times_of_questions) {
     clock_rig rig;

@@ -124,8 +124,11 @@ template <class R, class Target, class Make>
     if (ends) {
         // Before the question: without a timer it is not asked.
         const actor_ref<detail::gave_up, detail::give_up_by> waits{any_ref(*box)};
-        const auto timer = system.timers().schedule_once(duration::from_ns(timeout.count()), waits,
-                                                         detail::gave_up{}, timer_priority::high);
+        job_request limit =
+            job_request::once(duration::from_ns(timeout.count()), timer_priority::high)
+                .send(*box, {});
+        limit.goes_on = true;  // back-pressure after a pause does not fail a question
+        const auto timer = system.scheduler().add(limit, detail::gave_up{});
         if (!timer)
             return failed(world.terminating() ? ask_error::kind::target_terminated
                                               : ask_error::kind::no_room);

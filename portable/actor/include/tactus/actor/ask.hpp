@@ -55,6 +55,7 @@ bool ask_source<R, Make>::start() noexcept {
     box_ = *box;
     if (ends) {
         target_.wake = &late_;
+        target_.goes_on = true;  // back-pressure after a pause does not fail a question
         handle_ = world.timers()->arm(target_, what_.timeout);
         if (!handle_)
             return refused(ask_fault::no_room);
