@@ -6,9 +6,13 @@
 #include "schema.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <cerrno>
 #include <initializer_list>
 #include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace tactus::inline v0::config {
 
@@ -203,6 +207,46 @@ std::unexpected<config_error> whole_file(const std::string& file, std::string te
     return std::unexpected(config_error{file, 0, {}, std::move(text)});
 }
 
+class file_descriptor {
+public:
+    /// O_NONBLOCK: opening a FIFO does not wait for its writer.
+    explicit file_descriptor(const std::string& file) noexcept
+        : number_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+    ~file_descriptor() {
+        if (number_ != -1)
+            ::close(number_);
+    }
+    file_descriptor(const file_descriptor&) = delete;
+    file_descriptor& operator=(const file_descriptor&) = delete;
+
+    [[nodiscard]] int number() const noexcept { return number_; }
+
+private:
+    const int number_;
+};
+
+/// Up to one byte more than file_size_max.
+std::expected<std::string, config_error> read_file(const std::string& file) {
+    const file_descriptor in(file);
+    struct stat about = {};
+    if (in.number() == -1 || ::fstat(in.number(), &about) != 0)
+        return whole_file(file, "cannot be read");
+    if (!S_ISREG(about.st_mode))
+        return whole_file(file, "not a regular file");
+    std::string text(file_size_max + 1, '\0');
+    std::size_t size = 0;
+    while (size < text.size()) {
+        const ::ssize_t got = ::read(in.number(), text.data() + size, text.size() - size);
+        if (got == 0)
+            break;
+        if (got < 0 && errno != EINTR)
+            return whole_file(file, "cannot be read");
+        size += got < 0 ? 0 : static_cast<std::size_t>(got);
+    }
+    text.resize(size);
+    return text;
+}
+
 }  // namespace
 
 std::string config_error::message() const {
@@ -232,13 +276,10 @@ std::expected<settings, config_error> read_settings(const std::string& file) {
     const bool is_toml = file.ends_with(".toml");
     if (!is_toml && !file.ends_with(".json"))
         return whole_file(file, "expected a name that ends with .toml or .json");
-    std::ifstream in(file, std::ios::binary);
-    std::string text(file_size_max + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (in.bad() || (in.fail() && !in.eof()))
-        return whole_file(file, "cannot be read");
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    return parse_settings(text, is_toml ? format::toml : format::json, file);
+    const auto text = read_file(file);
+    if (!text)
+        return std::unexpected(text.error());
+    return parse_settings(*text, is_toml ? format::toml : format::json, file);
 }
 
 // ---- into a resolver

@@ -33,7 +33,7 @@ bool is_control(char c) noexcept {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
 }
 
-/// How many bytes the character has that begins a text; 0: none that UTF-8 knows.
+/// The size in bytes of the first character of `text`; 0 if it is not well-formed UTF-8.
 std::size_t utf8_size(std::string_view text) noexcept {
     const auto lead = static_cast<unsigned char>(text.front());
     const std::size_t size = lead < 0x80                   ? 1
@@ -47,7 +47,11 @@ std::size_t utf8_size(std::string_view text) noexcept {
         if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80)
             return 0;
     }
-    return size;
+    // The second byte tells overlong forms, surrogates and what is beyond U+10FFFF.
+    const unsigned second = size > 2 ? static_cast<unsigned char>(text[1]) : 0u;
+    const bool forbidden = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second >= 0xa0) ||
+                           (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second >= 0x90);
+    return forbidden ? 0 : size;
 }
 
 void append_utf8(std::string& to, std::uint32_t c) {

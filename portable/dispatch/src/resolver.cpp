@@ -46,8 +46,8 @@ const char* name_of(chosen_by who) noexcept {
 resolver::resolver(const options& o) noexcept
     : memory_(*o.memory),
       rules_(o.rules),
-      bucket_count_(o.bucket_count),
-      chunk_size_(o.chunk_size) {
+      chunk_size_(o.chunk_size),
+      bucket_count_(o.bucket_count) {
     TACTUS_CHECK(1, bucket_count_ != 0 && (bucket_count_ & (bucket_count_ - 1)) == 0);
     void* block = memory_.allocate(bucket_count_ * sizeof(node*), alignof(node*));
     TACTUS_CHECK(2, block != nullptr);
@@ -96,9 +96,33 @@ const char* resolver::keep(std::string_view first, std::string_view second) noex
 
 void resolver::link(node& n) noexcept {
     n.hash = hash_of(static_cast<unsigned>(n.what), n.name);
+    if (++node_count_ / nodes_per_bucket > bucket_count_)
+        grow();
+    push(n);
+}
+
+void resolver::push(node& n) noexcept {
     node*& bucket = buckets_[n.hash & (bucket_count_ - 1)];
     n.next = bucket;
     bucket = &n;
+}
+
+void resolver::grow() noexcept {
+    const std::uint32_t old_count = bucket_count_;
+    void* block = memory_.allocate(2 * old_count * sizeof(node*), alignof(node*));
+    if (block == nullptr)
+        return;  // Longer chains are slower, and nothing else.
+    node** const old = buckets_;
+    bucket_count_ = 2 * old_count;
+    buckets_ = ::new (block) node* [bucket_count_] {};
+    for (std::uint32_t i = 0; i < old_count; ++i) {
+        while (old[i] != nullptr) {
+            node& n = *old[i];
+            old[i] = n.next;
+            push(n);
+        }
+    }
+    memory_.release(old, old_count * sizeof(node*), alignof(node*));
 }
 
 resolver::node* resolver::find(category c, std::string_view name) const noexcept {

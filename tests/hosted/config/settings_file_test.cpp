@@ -6,11 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <tactus/runtime/heap_memory.hpp>
@@ -66,6 +68,46 @@ TEST(settings_file, what_cannot_be_read_is_an_error) {
     const std::string folder = here.path() + "/folder.toml";
     fs::create_directories(folder);
     EXPECT_FALSE(config::read_settings(folder));
+}
+
+// A FIFO without a writer would block the reader for ever.
+TEST(settings_file, DF_51_only_regular_files_are_read) {
+    const scratch here;
+    const std::string fifo = here.path() + "/fifo.toml";
+    ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+    const std::string folder = here.path() + "/folder.toml";
+    fs::create_directories(folder);
+    const std::string device = here.path() + "/zero.toml";
+    fs::create_symlink("/dev/zero", device);
+    for (const std::string& file : {fifo, folder, device}) {
+        const auto read = config::read_settings(file);
+        ASSERT_FALSE(read) << file;
+        EXPECT_EQ(read.error().message(), file + ": not a regular file");
+    }
+    const std::string link = here.path() + "/link.toml";
+    fs::create_symlink(here.write("a.toml", "[aliases]\na = 'b'\n"), link);
+    EXPECT_TRUE(config::read_settings(link));
+}
+
+// 50,000 aliases took 20 s in 16 buckets.
+TEST(settings_file, DF_51_many_aliases_are_added_in_linear_time) {
+    const auto seconds_for = [](unsigned count) {
+        std::string text = "[aliases]\n";
+        for (unsigned i = 0; i < count; ++i)
+            text += "a" + std::to_string(i) + " = 'b'\n";
+        const auto read = config::parse_settings(text, config::format::toml, "a.toml");
+        EXPECT_TRUE(read) << read.error().message();
+        runtime::heap_memory memory;
+        resolver names({.memory = &memory});
+        const auto begin = std::clock();
+        EXPECT_TRUE(config::fill(*read, names));
+        const auto spent = std::clock() - begin;
+        EXPECT_TRUE(names.add_mailbox("b", {.capacity = 7}));
+        EXPECT_EQ(names.resolve_mailbox("a0")->capacity, 7u);
+        EXPECT_EQ(names.resolve_mailbox("a" + std::to_string(count - 1))->capacity, 7u);
+        return static_cast<double>(spent) / CLOCKS_PER_SEC;
+    };
+    EXPECT_LT(seconds_for(50'000), 1.0);  // 0.03 s in a debug build
 }
 
 // DR-6: a limit of size; just below it a file is read.

@@ -210,6 +210,30 @@ TEST(settings_refused, what_is_not_understood_is_refused_with_its_line) {
     }
 }
 
+// Overlong forms, surrogates and characters beyond U+10FFFF are not UTF-8; their neighbours are.
+TEST(settings_refused, DF_51_ill_formed_UTF_8_is_refused) {
+    using namespace std::string_literals;
+    for (const std::string& bytes :
+         {"\xc0\xaf"s, "\xc1\xbf"s, "\xe0\x80\xaf"s, "\xe0\x9f\xbf"s, "\xed\xa0\x80"s,
+          "\xed\xbf\xbf"s, "\xf0\x80\x80\xaf"s, "\xf0\x8f\xbf\xbf"s, "\xf4\x90\x80\x80"s,
+          "\xf5\x80\x80\x80"s, "\xe2\x82"s, "\x80"s}) {
+        const auto as_toml =
+            config::parse_settings("aliases.a = '" + bytes + "'", format::toml, "f");
+        ASSERT_FALSE(as_toml) << ::testing::PrintToString(bytes);
+        EXPECT_EQ(as_toml.error().text, "not TOML: not UTF-8");
+        EXPECT_FALSE(config::parse_settings("# " + bytes, format::toml, "f"));
+        EXPECT_FALSE(
+            config::parse_settings(R"({"aliases": {"a": ")" + bytes + "\"}}", format::json, "f"));
+    }
+    for (const std::string& bytes :
+         {"\xc2\x80"s, "\xdf\xbf"s, "\xe0\xa0\x80"s, "\xed\x9f\xbf"s, "\xee\x80\x80"s,
+          "\xef\xbf\xbf"s, "\xf0\x90\x80\x80"s, "\xf4\x8f\xbf\xbf"s}) {
+        const auto read = config::parse_settings("aliases.a = '" + bytes + "'", format::toml, "f");
+        ASSERT_TRUE(read) << read.error().message();
+        EXPECT_EQ(read->aliases.at(0).target, bytes);
+    }
+}
+
 // DR-6: the message is one line, whatever the file contains.
 TEST(settings_refused, an_error_can_be_shown) {
     const auto read = config::parse_settings("[dispatchers.a]\ntroughput = 1", format::toml, "f");

@@ -9,7 +9,8 @@
 //
 // There is no search path and no environment. What is not understood is refused, with file, line
 // and key: unknown keys (and what may have been meant), values of the wrong kind or out of range.
-// Files are at most 1 MiB, nested at most 8 deep. docs/dispatchers.md has the table of settings.
+// Files are regular files of well-formed UTF-8, at most 1 MiB, nested at most 8 deep.
+// docs/dispatchers.md has the table of settings.
 #pragma once
 
 #include <cstddef>

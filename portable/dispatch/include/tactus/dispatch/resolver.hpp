@@ -79,7 +79,7 @@ public:
     struct options {
         memory_source* memory = nullptr;  // outlives the resolver
         dispatch_rules rules = {};
-        std::uint32_t bucket_count = 16;  // a power of two; of the order of what is added
+        std::uint32_t bucket_count = 16;  // a power of two, at first: it grows with the names
         std::uint32_t chunk_size = 1'024;
     };
     template <class T>
@@ -129,6 +129,8 @@ public:
 private:
     TACTUS_CHECK_MODULE("resolver");
 
+    static constexpr std::uint32_t nodes_per_bucket = 4;  // on average, before it grows
+
     enum class category : std::uint8_t { dispatcher, mailbox, alias, deployment, requirement };
     struct chunk;
     struct node;
@@ -148,6 +150,9 @@ private:
     /// nullptr when there is no room.
     [[nodiscard]] const char* keep(std::string_view first, std::string_view second = {}) noexcept;
     void link(node& n) noexcept;
+    void push(node& n) noexcept;
+    /// Doubles the buckets if there is memory for them.
+    void grow() noexcept;
 
     [[nodiscard]] result<void> may_add_entry(category c, std::string_view id) const noexcept;
     [[nodiscard]] result<void> insert_dispatcher(std::string_view id,
@@ -171,11 +176,12 @@ private:
 
     memory_source& memory_;
     const dispatch_rules rules_;
-    const std::uint32_t bucket_count_;
     const std::uint32_t chunk_size_;
 
     port::mutex mutex_;
     // Under the lock.
+    std::uint32_t bucket_count_;
+    std::uint32_t node_count_ = 0;
     node** buckets_ = nullptr;
     chunk* chunks_ = nullptr;
     std::size_t chunk_used_ = 0;
