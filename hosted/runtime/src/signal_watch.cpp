@@ -8,9 +8,11 @@
 #include <tactus/port/port.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <iterator>
 #include <mutex>
 #include <system_error>
@@ -28,19 +30,50 @@ namespace {
 constexpr int watched[] = {SIGTERM, SIGINT};
 constexpr unsigned char end_mark = 0;
 
+// timeout(1) and shells signal a process and its group: the program gets the same signal twice.
+constexpr std::int64_t same_signal_us = 100'000;
+
+/// The first signal and its time; 0: none yet.
+struct first_signal {
+    static constexpr unsigned number_bits = 8;
+    static std::uint64_t packed(int number, std::int64_t at_us) noexcept {
+        return (static_cast<std::uint64_t>(at_us) << number_bits) |
+               static_cast<std::uint64_t>(number);
+    }
+    /// A handler on another thread may have read its clock a little later.
+    static bool is_repeated(std::uint64_t first, int number, std::int64_t at_us) noexcept {
+        constexpr std::uint64_t number_mask = (1U << number_bits) - 1;
+        return (first & number_mask) == static_cast<std::uint64_t>(number) &&
+               at_us - static_cast<std::int64_t>(first >> number_bits) < same_signal_us;
+    }
+};
+
 // What the handler touches. Relaxed: installing the handler comes after writing them, and what it
 // writes into the pipe comes before what is read from it.
 port::atomic<int> pipe_in{-1};
-port::atomic<std::uint32_t> seen{0};
+std::atomic<std::uint64_t> seen{0};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// Async-signal-safe.
+std::int64_t now_us() noexcept {
+    timespec now = {};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1'000;
+}
 
 void on_signal(int number) {
     const int before = errno;
-    if (seen.fetch_add(1, std::memory_order_relaxed) != 0)
+    const std::int64_t at = now_us();
+    std::uint64_t first = 0;
+    if (seen.compare_exchange_strong(first, first_signal::packed(number, at),
+                                     std::memory_order_relaxed, std::memory_order_relaxed)) {
+        const auto mark = static_cast<unsigned char>(number);
+        // A pipe that takes no byte: then no thread could end this in phases.
+        if (::write(pipe_in.load(std::memory_order_relaxed), &mark, 1) != 1)
+            ::_exit(128 + number);
+    } else if (!first_signal::is_repeated(first, number, at)) {
         ::_exit(128 + number);
-    const auto mark = static_cast<unsigned char>(number);
-    // A pipe that takes no byte: then there is nobody who could end this well.
-    if (::write(pipe_in.load(std::memory_order_relaxed), &mark, 1) != 1)
-        ::_exit(128 + number);
+    }
     errno = before;
 }
 

@@ -2,9 +2,11 @@
 //
 // Signal watch: SIGTERM and SIGINT become calls on a thread of its own (EV-3).
 //
-// The handler does what a handler may: it counts, and writes the number into a pipe that the thread
-// reads. The first signal is told to everybody who watches; the second ends the process at once
-// with 128 + n, without waiting for anybody. While nobody watches, the signals are as they were.
+// The handler does what a handler may: it notes the first signal, and writes its number into a pipe
+// that the thread reads. The first signal is told to all watches; the second ends the process at
+// once with 128 + n. The same signal within 100 ms of the first is a repetition of it and ignored:
+// timeout(1) and shells signal a process and its group. Without a watch the signals are as they
+// were.
 //
 // A handler, and not a thread in sigwait(): that needs the signals blocked in every thread of the
 // program, which is not ours to say.

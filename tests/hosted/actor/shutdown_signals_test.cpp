@@ -83,7 +83,7 @@ TEST(shutdown_signals, EV_3_the_first_signal_runs_the_shutdown) {
 namespace {
 
 /// A program whose shutdown hangs in a task.
-[[noreturn]] void hang_and_get(int number, int then) {
+[[noreturn]] void hang_and_get(int number, int then, std::chrono::milliseconds wait) {
     actor_system system("demo", {.shutdown_on_signals = true});
     std::binary_semaphore hangs(0);
     std::binary_semaphore never(0);
@@ -94,17 +94,19 @@ namespace {
     signal_process(number);
     hangs.acquire();
     std::fputs("hangs\n", stderr);
+    std::this_thread::sleep_for(wait);
     signal_process(then);
     std::this_thread::sleep_for(30s);
     ::_exit(1);
 }
 /// One that ends its process itself.
-[[noreturn]] void exit_when_signalled() {
+[[noreturn]] void exit_when_signalled(int times) {
     actor_system system("demo",
                         {.shutdown = {.exit = true, .exit_code = 3}, .shutdown_on_signals = true});
     system.shutdown().add_task(phases::service_stop, "says so",
                                [] { std::fputs("the task ran\n", stderr); });
-    signal_process(SIGTERM);
+    for (int i = 0; i < times; ++i)
+        signal_process(SIGTERM);
     std::this_thread::sleep_for(30s);
     ::_exit(1);
 }
@@ -114,12 +116,20 @@ namespace {
 // EV-3: whoever asks twice does not want to wait.
 TEST(shutdown_signals_death, EV_3_the_second_signal_ends_the_process_at_once) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_EXIT(hang_and_get(SIGTERM, SIGTERM), ::testing::ExitedWithCode(128 + SIGTERM), "hangs");
-    EXPECT_EXIT(hang_and_get(SIGTERM, SIGINT), ::testing::ExitedWithCode(128 + SIGINT), "hangs");
+    EXPECT_EXIT(hang_and_get(SIGTERM, SIGTERM, 200ms), ::testing::ExitedWithCode(128 + SIGTERM),
+                "hangs");
+    EXPECT_EXIT(hang_and_get(SIGTERM, SIGINT, 0ms), ::testing::ExitedWithCode(128 + SIGINT),
+                "hangs");
 }
 
 // C-CSD-15, PK-CSD-8: the process ends with the code, if asked for.
 TEST(shutdown_signals_death, EV_3_a_shutdown_may_end_the_process) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_EXIT(exit_when_signalled(), ::testing::ExitedWithCode(3), "the task ran");
+    EXPECT_EXIT(exit_when_signalled(1), ::testing::ExitedWithCode(3), "the task ran");
+}
+
+// timeout(1) signals its child and then the process group: a program in that group gets two.
+TEST(shutdown_signals_death, DF_38_the_same_signal_twice_at_once_is_one) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(exit_when_signalled(2), ::testing::ExitedWithCode(3), "the task ran");
 }
