@@ -25,6 +25,18 @@ lost_kind kind_of(dead_letter_cause cause) noexcept {
     }
 }
 
+line& with_rest(line& text, std::uint64_t more) noexcept {
+    if (more != 0)
+        text.add("; ").add(more).add(" more were not logged");
+    return text;
+}
+line& with_rest(line& text, const failure_lines::line& counted, duration interval) noexcept {
+    with_rest(text, counted.not_logged);
+    if (counted.is_last)
+        text.add("; more of this actor are not logged in the next ").add(interval);
+    return text;
+}
+
 }  // namespace
 
 void system_listener::note(actor_world& world, any_ref to, any_ref from,
@@ -66,17 +78,26 @@ void system_listener::supervised(actor_world& world, const world_events::decisio
     const log_level level = d.what == directive::resume ? log_level::warning : log_level::error;
     if (!to_.passes(level))
         return;
+    const auto counted = failures_.next(d.child.index());
+    if (!counted)
+        return;
     line text;
     text.add("failed (").add(name_of(d.why->kind())).add("): ").add(d.why->text());
-    actor_log(world, d.child.index()).write(level, text.add("; ").add(name_of(d.what)).view());
+    text.add("; ").add(name_of(d.what));
+    actor_log(world, d.child.index())
+        .write(level, with_rest(text, *counted, failures_.interval()).view());
 }
 
 void system_listener::hook_failed(actor_world& world, any_ref who, const char* hook,
                                   const failure_cause& why) noexcept {
     if (!to_.passes(log_level::error))
         return;
+    const auto counted = hooks_.next(who.index());
+    if (!counted)
+        return;
     line text;
-    actor_log(world, who.index()).error(text.add(hook).add(" failed: ").add(why.text()).view());
+    text.add(hook).add(" failed: ").add(why.text());
+    actor_log(world, who.index()).error(with_rest(text, *counted, hooks_.interval()).view());
 }
 
 // ---- what the kernel warns of
@@ -88,16 +109,6 @@ bool system_listener::warns(warning what, std::uint64_t& more) noexcept {
     more = count - 1;
     return true;
 }
-
-namespace {
-
-line& with_rest(line& text, std::uint64_t more) noexcept {
-    if (more != 0)
-        text.add("; ").add(more).add(" more were not logged");
-    return text;
-}
-
-}  // namespace
 
 void system_listener::pressure(actor_world& world, const mailbox_pressure& what) noexcept {
     std::uint64_t more = 0;

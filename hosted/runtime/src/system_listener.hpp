@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a hosted system says in its log by itself: messages that nobody handled, a few at a time
-// (EV-2), what became of actors that failed, one line per decision (SV-5), and what the kernel
-// warns of, each kind once per second at most (EV-1).
+// (EV-2), how actors that failed are handled, a few lines per actor (SV-5; see failure_lines.hpp),
+// and what the kernel warns of, each kind once per second at most (EV-1).
 //
 //     decision    level
 //     resume      warning
@@ -11,6 +11,8 @@
 //
 // Thread safety: any thread.
 #pragma once
+
+#include "failure_lines.hpp"
 
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/dead_letter_log.hpp>
@@ -44,8 +46,9 @@ private:
 
 class system_listener {
 public:
-    system_listener(logger& to, const dead_letter_log::options& letters) noexcept
-        : to_(to), time_(letters.time), letters_(letters) {}
+    system_listener(logger& to, const dead_letter_log::options& letters,
+                    const failure_lines::options& failures) noexcept
+        : to_(to), time_(letters.time), letters_(letters), failures_(failures), hooks_(failures) {}
 
     void lost(actor_world& world, any_ref to, any_ref from, const message_type& type,
               dead_letter_cause cause) noexcept;
@@ -76,6 +79,8 @@ private:
     line_limit limits_[warning_count];
     line_limit timers_[scheduler_warning_count];
     dead_letter_log letters_;
+    failure_lines failures_;
+    failure_lines hooks_;
 };
 
 }  // namespace tactus::inline v0::runtime

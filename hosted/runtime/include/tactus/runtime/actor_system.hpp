@@ -77,6 +77,12 @@ struct lost_letter_options {
     bool during_shutdown = false;
 };
 
+/// How failures of one actor are logged: supervision decisions, and hooks that failed.
+struct failure_line_options {
+    std::uint32_t max = 10;  // lines before it is one per interval
+    std::chrono::nanoseconds interval = std::chrono::seconds(10);
+};
+
 namespace detail {
 
 /// Tells a task of the shutdown that an actor has ended.
@@ -131,6 +137,7 @@ public:
         tactus::log_level log_level = tactus::log_level::info;
         bool log_unhandled = false;  // a line of the level debug for every unhandled message
         lost_letter_options dead_letters = {};
+        failure_line_options failures = {};
     };
 
     /// Requires: a name that fault_of_system_name finds no fault with, and a shutdown that fault_of
