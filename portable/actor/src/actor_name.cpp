@@ -17,7 +17,8 @@ constexpr bool is_hexadecimal(char c) noexcept {
 
 const char* name_of(name_fault fault) noexcept {
     static constexpr const char* names[name_fault_count] = {
-        "empty", "starts_with_dollar", "bad_character", "bad_escape", "too_long"};
+        "empty",      "starts_with_dollar", "bad_character",
+        "bad_escape", "too_long",           "bad_system_character"};
     return names[static_cast<std::size_t>(fault)];
 }
 
@@ -28,6 +29,7 @@ const char* text_of(name_fault fault) noexcept {
         "a name has letters, digits and -_.*$+:@&=,!~';() only",
         "'%' is followed by two hexadecimal digits",
         "a name has at most 255 characters",
+        "a system's name begins with a letter or digit, and has letters, digits, '-' and '_' only",
     };
     return texts[static_cast<std::size_t>(fault)];
 }
@@ -61,7 +63,7 @@ std::optional<name_fault> fault_of_system_name(std::string_view name) noexcept {
     for (std::size_t i = 0; i < name.size(); ++i) {
         const char c = name[i];
         if (!is_letter_or_digit(c) && (i == 0 || (c != '-' && c != '_')))
-            return name_fault::bad_character;
+            return name_fault::bad_system_character;
     }
     return {};
 }

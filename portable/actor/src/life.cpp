@@ -4,7 +4,9 @@
 // family.cpp. Everything here happens in the turn of the actor it is about.
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/system_events.hpp>
+#include <tactus/dispatch/text_buffer.hpp>
 
+#include <span>
 #include <utility>
 
 namespace tactus::inline v0 {
@@ -35,6 +37,19 @@ void actor_world::fail(turn& t, const failure& why) noexcept {
     cell& c = cell::of(t.place());
     (void)failed(c, failure_kind::returned, why);
     c.tell(*kernel_, t.place(), cell::told_fail);
+}
+
+void actor_world::fail_spawn(turn& t, std::string_view name, const spawn_error& why) noexcept {
+    constexpr std::size_t shown = 40;              // of a long name, so that the reason is not cut
+    char place[failure_cause::text_max + 1] = {};  // ends with a zero
+    text_in text(std::span(place, failure_cause::text_max));
+    text.add("cannot spawn ");
+    if (name.empty())
+        text.add("a child without a name");
+    else
+        text.add("'").add(name.substr(0, shown)).add(name.size() > shown ? "...'" : "'");
+    text.add(": ").add(why.reason);
+    fail(t, failure(place));
 }
 
 bool actor_world::keeps_failed_message(turn& t, cell& c, envelope& e) noexcept {

@@ -183,6 +183,18 @@ TEST(actor_system, SV_3_a_constructor_that_throws) {
     EXPECT_FALSE(events.is_runtime_error);
 }
 
+// The text must not list a dot among what is allowed.
+TEST(actor_system, DF_39_the_text_of_a_system_name_says_what_is_allowed) {
+    try {
+        actor_system system{"my.system"};
+        FAIL();
+    } catch (const std::invalid_argument& e) {
+        EXPECT_STREQ(e.what(),
+                     "a system cannot have the name 'my.system': a system's name begins "
+                     "with a letter or digit, and has letters, digits, '-' and '_' only");
+    }
+}
+
 // AC-7, C-SYS-1, C-REF-5: names that cannot be are thrown with the reason.
 TEST(actor_system, AC_7_names_that_cannot_be) {
     EXPECT_THROW(actor_system("-x"), std::invalid_argument);

@@ -37,16 +37,17 @@ public:
             .tell(2);
     }
     void pre_restart(const failure_cause& why) {
-        journal().add(
-            why.kind() == failure_kind::returned && why.text() == "a sibling has that name" ? 500
-                                                                                            : 501);
+        journal().add(why.kind() == failure_kind::returned &&
+                              why.text() == "cannot spawn 'a': a sibling has that name"
+                          ? 500
+                          : 501);
     }
 };
 
 }  // namespace
 
-// AC-5: spawn gives a reference, or fails the actor.
-TEST(context_face, AC_5_spawn_gives_a_child_or_fails) {
+// AC-5: spawn gives a reference, or fails the actor, which says which child there is already.
+TEST(context_face, AC_5_DF_39_spawn_gives_a_child_or_fails) {
     world_rig rig;
     const auto p = rig.spawn<parent>("p");
     p.tell("a");

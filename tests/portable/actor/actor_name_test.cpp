@@ -37,5 +37,5 @@ TEST(actor_name, C_SYS_1_names_of_systems) {
         EXPECT_FALSE(fault_of_system_name(name).has_value());
     EXPECT_TRUE(fault_of_system_name("") == name_fault::empty);
     for (const char* name : {"-a", "_a", "a.b", "hallo*welt", "a b", "ab/"})
-        EXPECT_TRUE(fault_of_system_name(name) == name_fault::bad_character);
+        EXPECT_TRUE(fault_of_system_name(name) == name_fault::bad_system_character);
 }

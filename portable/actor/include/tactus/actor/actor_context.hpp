@@ -105,11 +105,11 @@ public:
     /// gets names nothing.
     template <class A, class... Args>
     detail::ref_of<A> spawn(std::string_view name, Args&&... args) {
-        return or_fail(try_spawn<A>(name, spawn_options{}, std::forward<Args>(args)...));
+        return or_fail(name, try_spawn<A>(name, spawn_options{}, std::forward<Args>(args)...));
     }
     template <class... Ms>
     actor_ref<Ms...> spawn(behavior<Ms...> first, std::string_view name = {}) {
-        return or_fail(try_spawn(std::move(first), name));
+        return or_fail(name, try_spawn(std::move(first), name));
     }
     template <class A, class... Args>
     detail::ref_of<A> spawn_anonymous(Args&&... args) {
@@ -344,10 +344,10 @@ private:
     }
 
     template <class Ref>
-    Ref or_fail(const std::expected<Ref, spawn_error>& made) noexcept {
+    Ref or_fail(std::string_view name, const std::expected<Ref, spawn_error>& made) noexcept {
         if (made)
             return *made;
-        fail(failure(made.error().reason));
+        world().fail_spawn(turn_, name, made.error());
         return {};
     }
     template <class A, class... Args>

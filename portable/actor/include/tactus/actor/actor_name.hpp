@@ -19,8 +19,9 @@ enum class name_fault : std::uint8_t {
     bad_character,
     bad_escape,  // '%' without two hexadecimal digits
     too_long,
+    bad_system_character,  // the names of systems have fewer characters
 };
-inline constexpr std::size_t name_fault_count = 5;
+inline constexpr std::size_t name_fault_count = 6;
 inline constexpr std::size_t name_size_max = 255;
 /// Of a path that says of which system it is.
 inline constexpr std::string_view path_scheme = "tactus://";

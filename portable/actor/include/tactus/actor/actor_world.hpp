@@ -234,6 +234,8 @@ public:
     }
     /// SV-3: the actor has failed, when what it is doing is done.
     void fail(turn& t, const failure& why) noexcept;
+    /// The same of an actor that cannot go on without a child; the text names the child.
+    void fail_spawn(turn& t, std::string_view name, const spawn_error& why) noexcept;
     /// ST-1, ST-2: puts the message being handled aside; a failure when there is no room for it,
     /// and then it is a dead letter (stash_overflow). A message that is stashed already, or that a
     /// coroutine owns, fails the actor.
