@@ -194,3 +194,54 @@ TEST(ask_future, UP_3_within_an_actor) {
     ASSERT_EQ(asked.wait_for(60s), std::future_status::ready);
     EXPECT_TRUE(asked.get());
 }
+
+// The actor's worker is the only one, so the answer could never come while it waits.
+TEST(ask_future, DF_20_get_within_an_actor_does_not_wait) {
+    struct relay {
+        actor_system* system;
+        actor_ref<question> to;
+        std::promise<ask_error>* refused;
+    };
+    struct later {
+        std::promise<std::string>* answer;
+    };
+    class asker : public actor<relay, later> {
+    public:
+        void on(const relay& m) {
+            answer_ = ask_future<std::string>(*m.system, m.to, ask_it, 10min);
+            answer_.wait();
+            EXPECT_EQ(answer_.wait_for(10min), std::future_status::timeout);
+            auto got = answer_.get();
+            ASSERT_FALSE(got);
+            m.refused->set_value(got.error());
+        }
+        void on(const later& m) {
+            if (answer_.is_ready())
+                m.answer->set_value(*answer_.get());
+            else
+                context().self().tell(later(m));
+        }
+
+    private:
+        answer_future<std::string> answer_;
+    };
+    actor_system::options o{.log_level = log_level::off};
+    o.dispatcher.workers = 1;
+    o.dispatcher.max_workers = 1;
+    actor_system system("demo", o);
+    std::promise<ask_error> refused;
+    const auto oracle_ref = system.spawn<oracle>("oracle");
+    const auto asks = system.spawn<asker>("asker");
+    asks.tell(relay{&system, oracle_ref, &refused});
+    auto why = refused.get_future();
+    ASSERT_EQ(why.wait_for(30s), std::future_status::ready);
+    const ask_error e = why.get();
+    EXPECT_EQ(e.what, ask_error::kind::would_block_worker);
+    EXPECT_EQ(e.target_path, "tactus://demo/user/oracle");
+    // It is still there, and can be taken when it has come.
+    std::promise<std::string> answer;
+    asks.tell(later{&answer});
+    auto text = answer.get_future();
+    ASSERT_EQ(text.wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(text.get(), "yes");
+}

@@ -10,7 +10,10 @@
 // waits; max() is no timeout. Whatever happens, the future gets a value: a reply, or why there is
 // none. When the system ends first, that is target_terminated.
 //
-// Thread safety: any thread; within an actor too, as long as nobody there waits for it.
+// Within an actor nothing waits (UP-3): get() of an answer that has not come gives
+// would_block_worker at once, and the answer may be looked at again later.
+//
+// Thread safety: any thread.
 #pragma once
 
 #include <chrono>
@@ -93,15 +96,59 @@ struct unasked_timer {
 
 }  // namespace detail
 
+/// A std::future that does not wait on a worker, nor where timers fire: such a thread may be the
+/// one that the answer needs. Moved into a plain std::future it is one.
+template <class R>
+class answer_future : public std::future<std::expected<R, ask_error>> {
+public:
+    using answer = std::expected<R, ask_error>;
+    using base = std::future<answer>;
+
+    answer_future() = default;
+    answer_future(base&& from, const ask_error& why) : base(std::move(from)), why_(why) {}
+
+    /// The answer. On a thread that must not wait, and before it has come: would_block_worker, and
+    /// the future stays valid.
+    [[nodiscard]] answer get() {
+        if (waits_here() || is_ready())
+            return base::get();
+        ask_error refused = why_;
+        refused.what = ask_error::kind::would_block_worker;
+        return std::unexpected(std::move(refused));
+    }
+    [[nodiscard]] bool is_ready() const {
+        return base::wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    }
+    /// These return at once on a thread that must not wait.
+    void wait() const {
+        if (waits_here())
+            base::wait();
+    }
+    template <class Rep, class Period>
+    std::future_status wait_for(const std::chrono::duration<Rep, Period>& limit) const {
+        return base::wait_for(waits_here() ? limit : limit.zero());
+    }
+    template <class Clock, class Duration>
+    std::future_status wait_until(const std::chrono::time_point<Clock, Duration>& end) const {
+        return waits_here() ? base::wait_until(end) : base::wait_for(std::chrono::seconds(0));
+    }
+
+private:
+    [[nodiscard]] static bool waits_here() noexcept {
+        return worker::current() == nullptr && !scheduler::fires_here();
+    }
+    ask_error why_{};
+};
+
 template <class R, class Target, class Make>
-[[nodiscard]] std::future<std::expected<R, ask_error>> ask_future(
-    actor_system& system, const Target& target, Make&& make, std::chrono::nanoseconds timeout) {
+[[nodiscard]] answer_future<R> ask_future(actor_system& system, const Target& target, Make&& make,
+                                          std::chrono::nanoseconds timeout) {
     using message = std::remove_cvref_t<std::invoke_result_t<Make, actor_ref<R>>>;
     const ask_error why{ask_error::kind::invalid_timeout, any_ref(target), timeout,
                         message_type_of<message>.name, system.path_of(any_ref(target))};
     const auto failed = [&](ask_error::kind what) {
         detail::owed_answer<R> at_once(why);
-        auto result = at_once.future();
+        answer_future<R> result(at_once.future(), why);
         at_once.fail(what);
         return result;
     };
@@ -110,7 +157,7 @@ template <class R, class Target, class Make>
         (ends && duration::from_ns(timeout.count()) > system.scheduler().maximum_delay()))
         return failed(ask_error::kind::invalid_timeout);
     detail::owed_answer<R> later(why);
-    auto result = later.future();
+    answer_future<R> result(later.future(), why);
     actor_world& world = system.world();
     auto r = detail::request_for<detail::future_box<R>>(world.memory(), {}, {}, std::move(later));
     if (!r)
