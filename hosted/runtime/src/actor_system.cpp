@@ -4,8 +4,8 @@
 #include <tactus/runtime/actor_system.hpp>
 
 #include "closing_thread.hpp"
+#include "ending_thread.hpp"
 #include "signal_watch.hpp"
-#include "signals_blocked.hpp"
 #include "system_driver.hpp"
 #include "system_listener.hpp"
 #include "system_log.hpp"
@@ -24,7 +24,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <ranges>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -335,8 +334,7 @@ struct actor_system::parts final : world_events {
             services.tasks().close();
             if (!callbacks.empty() || services.tasks().count() != 0 ||
                 tactus::scheduler::fires_here()) {
-                const runtime::signals_blocked blocked;
-                caller = std::thread([this] { call_callbacks(); });
+                caller.begin();
                 return;
             }
         }
@@ -459,7 +457,7 @@ struct actor_system::parts final : world_events {
     std::unique_ptr<runtime::signal_watch> signals;
     bool callbacks_taken = false;
     std::vector<std::function<void()>> callbacks;  // taken: the caller's
-    std::thread caller;
+    runtime::ending_thread caller{[this] { call_callbacks(); }};
     driving_scope driving;  // its thread uses what is above
     // Its thread uses everything above.
     std::optional<coordinated_shutdown> shutdown;
@@ -472,8 +470,7 @@ actor_system::~actor_system() {
     if (parts_->end()) {
         parts_->leave_signals();
         parts_->shutdown.reset();
-        if (parts_->caller.joinable())
-            parts_->caller.join();
+        parts_->caller.join();
         parts_->driver.stop();
         // SH-1, SH-5: what was due when the timers closed is in the queues of the dispatchers.
         (void)parts_->all.finish_tasks(parts_->how.shutdown_limit);

@@ -8,12 +8,18 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <fstream>
 #include <future>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "pool_rig.hpp"
 
@@ -269,3 +275,39 @@ TEST(system_shutdown, UP_1_an_actor_may_end_the_system) {
     system.spawn<ender>("ender").tell(&system);
     EXPECT_TRUE(system.wait(10s));
 }
+
+#if !defined(TACTUS_TEST_SANITIZED)
+namespace {
+
+/// No room for the stack of another thread.
+void refuse_threads() {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t size = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + (2U << 20U);
+    const rlimit limit{size, size};
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+    try {
+        std::thread([] {}).join();
+        FAIL() << "there is a thread all the same";
+    } catch (const std::system_error&) {
+    }
+}
+[[noreturn]] void end_without_another_thread() {
+    actor_system system("demo", {.shutdown = {.run_by_terminate = false}});
+    std::atomic<bool> called{false};
+    system.on_terminated([&] { called = true; });
+    refuse_threads();
+    system.terminate();
+    const bool ended = system.wait(10s);
+    std::fputs(ended && called ? "ended\n" : "not ended\n", stderr);
+    ::_exit(ended && called ? 0 : 1);
+}
+
+}  // namespace
+
+// A std::thread was made in a noexcept function when a system ended.
+TEST(system_shutdown_death, DF_17_a_system_ends_when_there_are_no_more_threads) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(end_without_another_thread(), ::testing::ExitedWithCode(0), "^ended");
+}
+#endif
