@@ -43,12 +43,15 @@ std::string valid(std::string_view name) {
     return std::string(name);
 }
 
-const actor_system::options& usable(const actor_system::options& o) {
+/// With the throughput of the rules where the default dispatcher names none.
+actor_system::options usable(actor_system::options o) {
     if (!o.tools.memory.empty() || o.tools.runs != nullptr || o.tools.ticks != nullptr)
         throw std::invalid_argument(
             "an actor_system has memory that grows and threads of its own: memory, runs and ticks "
             "of a toolbox are for a device_system");
-    return o;  // NOLINT(bugprone-return-const-ref-from-parameter): its caller's
+    if (!o.dispatcher.throughput)
+        o.dispatcher.throughput = o.rules.throughput;
+    return o;
 }
 
 /// SC-34, SC-37: what the system is built with.
@@ -142,9 +145,9 @@ struct actor_system::parts final : world_events {
                                                          .seed = o.tools.seed,
                                                          .events = &world,
                                                          .above = &world},
-                                                        o.dispatcher))),
+                                                        how.dispatcher))),
           all(kernel, {.system_name = name, .names = &names},
-              {.id = default_dispatcher_id, .config = o.dispatcher}),
+              {.id = default_dispatcher_id, .config = how.dispatcher}),
           driving(*this),
           shutdown(std::in_place, o.shutdown, hooks()) {
         if (!(o.timer_policy == tactus::timer_policy{})) {

@@ -462,3 +462,30 @@ TEST(system_settings, DR_6_names_that_cannot_be_are_thrown) {
     ASSERT_TRUE(o) << o.error().message();
     EXPECT_THROW(actor_system("app", *o), std::invalid_argument);
 }
+
+// The preset counts for the default dispatcher as for others, from a file and from code; what is
+// said of it counts more.
+TEST(system_settings, DF_15_the_preset_has_the_throughput_of_the_default_dispatcher) {
+    struct row {
+        const char* text;
+        std::uint32_t throughput;  // 0: the default rule
+    };
+    const row rows[] = {
+        {"preset = 'pekko'", 5},
+        {"preset = 'pekko'\n[dispatchers.'tactus.default-dispatcher']\nworkers = 1", 5},
+        {"preset = 'pekko'\n[dispatchers.'tactus.default-dispatcher']\nthroughput = 7", 7},
+        {"preset = 'tactus'", 0},
+    };
+    for (const row& r : rows) {
+        const auto read = config::parse_settings(r.text, config::format::toml, "app.toml");
+        ASSERT_TRUE(read) << read.error().message();
+        const auto o = config::system_options(*read);
+        ASSERT_TRUE(o) << o.error().message();
+        actor_system system("demo", *o);
+        EXPECT_EQ(system.dispatchers().first().where().throughput(), r.throughput) << r.text;
+    }
+    actor_system::options o;
+    o.rules = dispatch_rules::of(system_preset::pekko);
+    actor_system system("demo", o);
+    EXPECT_EQ(system.dispatchers().first().where().throughput(), 5u);
+}
