@@ -311,7 +311,8 @@ void actor_world::end_failure(const self& s) noexcept {
 }
 
 void actor_world::be_resumed(turn& t, const self& s) noexcept {
-    if (!s.c.is(cell::failed) || s.c.phase() == cell_phase::terminating)
+    // A restart that has begun goes on: the old instance has had its pre_restart.
+    if (!s.c.is(cell::failed) || s.c.phase() >= cell_phase::restarting)
         return;
     // PK-SUP-8: who never came to life is made now.
     if (!s.c.is(cell::has_instance)) {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: decisions and signals that arrive in the middle of a restart reach the next instance, never
+// the one that has had its pre_restart.
+#include <tactus/runtime/actor_system.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "pool_rig.hpp"
+#include "puppet.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using tactus_test::child_of;
+using tactus_test::ping;
+using tactus_test::puppet;
+using tactus_test::puppet_ref;
+using tactus_test::run_it;
+using tactus_test::strings;
+using tactus_test::until;
+using tactus_test::words;
+
+namespace {
+
+std::atomic<int> crashing{0};
+std::atomic<int> decided{0};
+
+/// Ends when its grandparent has decided about both failures.
+class slow_leaf : public actor<int> {
+public:
+    void on(int) {}
+    void post_stop() {
+        EXPECT_TRUE(until([] { return decided.load(std::memory_order_acquire) == 2; }));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the decision arrives
+    }
+};
+
+/// Reads the cause of its restart.
+class reading_puppet : public puppet {
+public:
+    using puppet::puppet;
+    void pre_restart(const failure_cause&) {
+        say("before");
+        context().stop_children();
+    }
+    void post_restart(const failure_cause& why) {
+        say(why.kind() == failure_kind::exception ? "after" : "after another kind");
+    }
+};
+
+}  // namespace
+
+// Two siblings fail together under all_for_one. The first failure restarts both; the second one is
+// resumed while its actor waits for a child to end.
+TEST(interrupted_restart, DF_9_a_resume_in_the_middle_of_a_restart_leaves_the_restart_alone) {
+    strings parent, children[2];
+    puppet_ref refs[2];
+    crashing.store(0, std::memory_order_relaxed);
+    decided.store(0, std::memory_order_relaxed);
+    parent.strategy.scope = supervision_scope::all_for_one;
+    parent.decide = [&](any_ref, const failure_cause&) {
+        return decided.fetch_add(1, std::memory_order_release) == 0 ? directive::restart
+                                                                    : directive::resume;
+    };
+    {
+        actor_system::options o;
+        o.dispatcher.workers = 4;
+        o.dispatcher.max_workers = 4;
+        o.log_level = log_level::off;
+        actor_system system("restarts", o);
+        const auto p = system.try_spawn<puppet>("parent", {}, &parent);
+        ASSERT_TRUE(p.has_value());
+        std::atomic<int> step{0};
+        const auto reached = [&](int n) {
+            return until([&] { return step.load(std::memory_order_acquire) == n; });
+        };
+        p->tell(run_it{[&](puppet& me) {
+            for (int i = 0; i < 2; ++i)
+                refs[i] = child_of<reading_puppet>(me, "", children[i]);
+            step.store(1, std::memory_order_release);
+        }});
+        ASSERT_TRUE(reached(1));
+        p->tell(run_it{[&](puppet&) {
+            step.store(2, std::memory_order_release);
+            // Both have failed before it looks.
+            EXPECT_TRUE(until([] { return crashing.load(std::memory_order_acquire) == 2; }));
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }});
+        ASSERT_TRUE(reached(2));
+        for (const puppet_ref& child : refs) {
+            child.tell(run_it{[](puppet& above) {
+                EXPECT_TRUE(above.ctx().try_spawn<slow_leaf>("", {}).has_value());
+                crashing.fetch_add(1, std::memory_order_release);
+                throw std::runtime_error("crash");
+            }});
+            child.tell(ping{});
+        }
+        EXPECT_TRUE(until([] { return decided.load(std::memory_order_acquire) == 2; }));
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        system.terminate();
+        EXPECT_TRUE(system.wait(std::chrono::seconds(10)));
+    }
+    for (strings& child : children)
+        EXPECT_EQ(child.take(), (words{"start0", "before0", "after1", "pong1", "stop1"}));
+}
