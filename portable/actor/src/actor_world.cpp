@@ -184,7 +184,8 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
     };
     spawn_options how = wanted.how;
     std::expected<void, spawn_error> placed;
-    if (places_ && parent != nullptr && !wanted.name.empty() && bits == 0 && says_nothing(how))
+    if (places_ && parent != nullptr && !wanted.name.empty() && (bits & cell::is_guardian) == 0 &&
+        says_nothing(how))
         placed = events_->place(any_ref(above), wanted.name, how);
     // ST-1: who stashes needs both ends of its queue.
     if (wanted.type->mailbox_requirement.has(capability::deque) &&
