@@ -182,17 +182,21 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
     actor_world& w = of(t.system());
     cell& c = cell::at(state);
     const self s{w, t.place(), c};
+    const bool was_held = !can_be_told(c);
+    const auto go_on = [&](handled so_far) noexcept {
+        if (so_far.is_ok())
+            so_far = w.decide_waiting(t, s);
+        return so_far.is_ok() && was_held && can_be_told(c) ? w.tell_owed(t, s) : so_far;
+    };
     switch (m.kind) {
-    case system_kind::supervise: {
-        const handled looked = w.look_at_orders(t, s);
-        return looked.is_ok() ? w.decide_waiting(t, s) : looked;
-    }
+    case system_kind::supervise:
+        return go_on(w.look_at_orders(t, s));
     case system_kind::terminate:
         w.be_terminated(t, s);
         break;
     case system_kind::recreate:
         w.be_recreated(t, s, cause_ref::take(m.data.read()));
-        return w.decide_waiting(t, s);
+        return go_on(handled::ok());
     case system_kind::failed:
         w.has_failed(s, failure(static_cast<const char*>(m.data.read())));
         break;

@@ -64,8 +64,10 @@ void actor_world::unstash(const self& s, std::uint32_t count) noexcept {
     while (&oldest == &some && some.size() < count)
         (void)some.push(*x->stash.pop());
     while (oldest.size() != 0 && s.place.prepend(oldest) != prepended::done) {
-        // PK-STA-4: the oldest do not fit.
-        envelope* e = oldest.pop();
+        // PK-STA-4: the oldest do not fit. Signals that the runtime owes always do.
+        envelope* e = oldest.take_first([](const envelope& m) { return !m.owed(); });
+        if (e == nullptr)
+            e = oldest.pop();  // no memory for any
         kernel_->measures().dead_letter(s.index(), *e, dead_letter_cause::mailbox_full);
         kernel_->dispose_kept(*e);
     }

@@ -148,17 +148,41 @@ handled actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcep
         if (r->who == who && !r->notified) {
             r->notified = true;
             r->why = std::move(why);
-            // Behind what the ended actor sent before; without room at once, but never not at all.
-            const terminated m{any_ref(who)};
-            const sent queued =
-                actor_scheduler::try_tell(s.index(), terminated(m), {.sender = who});
-            if (queued == sent::accepted)
-                return handled::ok();
-            // As a message, which may be put aside; without memory for one as what it is.
-            if (envelope* beside = kernel_->wrap(s.index(), terminated(m)); beside != nullptr)
-                return receive_inner(t, s, *beside, who);
-            return receive_terminated(t, s, m);
+            return queue_terminated(t, s, *r);
         }
+    }
+    return handled::ok();
+}
+
+handled actor_world::queue_terminated(turn& t, const self& s, watch_record& r) noexcept {
+    // Behind what the ended actor sent before, also where the mailbox is full. Without an envelope
+    // at once, or as soon as there is an instance that runs; but never not at all.
+    const mailbox_index who = r.who;
+    const terminated m{any_ref(who)};
+    if (kernel_->send_owed(s.place, terminated(m), who) == sent::accepted)
+        return handled::ok();
+    if (!can_be_told(s.c)) {
+        r.owed = true;
+        return handled::ok();
+    }
+    // As a message, which may be put aside; without memory for one as what it is.
+    if (envelope* beside = kernel_->wrap(s.index(), terminated(m)); beside != nullptr)
+        return receive_inner(t, s, *beside, who);
+    return receive_terminated(t, s, m);
+}
+
+handled actor_world::tell_owed(turn& t, const self& s) noexcept {
+    const cell_extras* x = s.c.extras();
+    watch_record* r = x != nullptr ? x->watching : nullptr;
+    while (r != nullptr && can_be_told(s.c)) {
+        if (!std::exchange(r->owed, false)) {
+            r = r->next;
+            continue;
+        }
+        const handled done = queue_terminated(t, s, *r);
+        if (!done.is_ok())
+            return done;
+        r = x->watching;  // a handler may have changed the list
     }
     return handled::ok();
 }

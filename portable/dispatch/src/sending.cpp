@@ -324,6 +324,40 @@ sent actor_scheduler::send_noted(mailbox_index to, const detail::parcel& p,
     return result;
 }
 
+sent actor_scheduler::send_owed_parcel(slot& s, const detail::parcel& p,
+                                       mailbox_index sender) noexcept {
+    worker* w = own_worker();
+    const mailbox_index to = slots_.index_of(s);
+    const auto send = [&] {
+        if (to.slot_number() >= slot_limit_.load(slots_made.acquire()))
+            return beyond_limit(to.slot_number());
+        envelope* e = take_envelope(w);
+        if (e == nullptr)
+            return exhausted();
+        const std::uint32_t owed = s.gated() != nullptr ? std::uint32_t{envelope::is_owed} : 0U;
+        if (const sent failed = put(w, *e, p, extras_for(to) | owed); failed != sent::accepted)
+            return failed == sent::pool_exhausted ? exhausted() : failed;
+        if ((e->flags() & envelope::has_deadline) != 0)
+            e->set_deadline(due_of(s));
+        e->sender.write(sender);
+        e->set_generation(to.generation);
+        if (watched_)
+            watch_enqueue(*e, to, sender);
+        const bool counted = count_send(w, *e, false);
+        const sent result = push(w, s, *e);
+        if (result == sent::accepted)
+            return result;
+        if (counted)
+            uncount_send(w);
+        dispose(w, *e);
+        return result;
+    };
+    const sent result = send();
+    if (result != sent::accepted)
+        hub_.refused(place_of(w), result);
+    return result;
+}
+
 std::uint32_t actor_scheduler::extras_for(mailbox_index to) noexcept {
     const bool timed = is_alive(to) && gives_deadlines(slots_.at(to.slot_number()), to.generation);
     return (timed ? std::uint32_t{envelope::has_deadline} : 0U) |

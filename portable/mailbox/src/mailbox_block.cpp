@@ -82,7 +82,7 @@ envelope* mailbox_block::next(inbox& in) noexcept {
         return nullptr;
     }
     // The credit of a message that was meant for an earlier life went with that.
-    if (options_.is_bounded() && e->generation() == generation_) {
+    if (options_.is_bounded() && e->generation() == generation_ && !e->owed()) {
         ++owed_;
         if (owed_ >= together_ || gate_.anybody_waits())
             leave(in);
@@ -99,7 +99,7 @@ void mailbox_block::leave(inbox& in) noexcept {
 }
 
 prepended mailbox_block::prepend(envelope_list& batch) noexcept {
-    const std::uint32_t count = batch.size();
+    std::uint32_t count = batch.size();
     if (count == 0)
         return prepended::done;
     if (options_.kind != mailbox_kind::deque)
@@ -108,6 +108,8 @@ prepended mailbox_block::prepend(envelope_list& batch) noexcept {
     if (!queue.reserve(count))
         return prepended::no_memory;
     if (options_.is_bounded()) {
+        for (envelope* e = batch.peek(); e != nullptr; e = e->next.read())
+            count -= e->owed() ? 1U : 0U;
         // Credits that were kept count as free here: what is handled has left the mailbox.
         const std::uint32_t kept = std::min(owed_, count);
         if (kept < count && gate_.enter(generation_, count - kept) != mailbox_gate::entry::entered)

@@ -46,9 +46,10 @@ mailbox_gate::eviction mailbox_gate::evict(inbox& in, std::uint32_t generation) 
         return {now, nullptr};
     const bool spares = (settings_.load(std::memory_order_relaxed) & keeps_control) != 0;
     set_aside(in);
-    // One that was meant for an earlier life and came late has no credit to hand on.
+    // One that was meant for an earlier life and came late has no credit to hand on; nor has a
+    // signal that the runtime owes.
     envelope* out = aside_.take_first([&](envelope& e) {
-        return e.generation() == generation && !(spares && e.type.read()->is_control);
+        return e.generation() == generation && !e.owed() && !(spares && e.type.read()->is_control);
     });
     note_aside();
     return {out != nullptr ? entry::entered : entry::full, out};

@@ -13,9 +13,11 @@
 
 #include "pool_rig.hpp"
 #include "puppet.hpp"
+#include "world_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using tactus_test::child_of;
+using tactus_test::crash;
 using tactus_test::ping;
 using tactus_test::puppet;
 using tactus_test::puppet_ref;
@@ -23,6 +25,7 @@ using tactus_test::run_it;
 using tactus_test::strings;
 using tactus_test::until;
 using tactus_test::words;
+using tactus_test::world_rig;
 
 namespace {
 
@@ -106,4 +109,90 @@ TEST(interrupted_restart, DF_9_a_resume_in_the_middle_of_a_restart_leaves_the_re
     }
     for (strings& child : children)
         EXPECT_EQ(child.take(), (words{"start0", "before0", "after1", "pong1", "stop1"}));
+}
+
+namespace {
+
+/// A watched actor and its watcher, whose mailbox is bounded.
+struct watch_rig : world_rig {
+    explicit watch_rig(const mailbox_options& box) {
+        const auto p = spawn<puppet>("parent", &parent);
+        p.tell(run_it{[&](puppet& me) {
+            watched = child_of(me, "watched", ending);
+            watcher = *me.ctx().try_spawn<puppet>("watcher", {.mailbox = box}, &watching);
+            watcher.tell(run_it{[&](puppet& w) { w.ctx().watch(watched); }});
+        }});
+        run();
+        (void)watching.take();
+    }
+    strings parent, watching, ending;
+    puppet_ref watcher, watched;
+};
+
+run_it pause(int ms) {
+    return {[ms](puppet& p) {
+        EXPECT_TRUE(p.ctx().suspend(suspend_reason::user_defined,
+                                    resume_condition::after(duration::from_ms(ms)), {}));
+    }};
+}
+
+constexpr overflow refusing[] = {overflow::reject, overflow::dead_letter, overflow::drop_newest,
+                                 overflow::block};
+
+}  // namespace
+
+TEST(interrupted_restart, DF_10_a_full_mailbox_tells_no_destroyed_instance_of_an_end) {
+    for (const overflow when_full : refusing) {
+        watch_rig rig({.when_full = when_full, .capacity = 2});
+        rig.parent.strategy.backoff = {
+            .min = duration::from_ms(100), .max = duration::from_ms(100), .random_factor = 0};
+        rig.watcher.tell(crash());
+        rig.run();
+        rig.watcher.tell(ping{});
+        rig.watcher.tell(ping{});
+        EXPECT_TRUE(rig.world.stop(rig.watched.index()));
+        rig.run();
+        EXPECT_EQ(rig.watching.take(), (words{"stop0"}));
+        rig.pass(200);
+        EXPECT_EQ(rig.watching.take(), (words{"start1", "pong1", "pong1", "terminated1"}));
+        rig.end();
+    }
+}
+
+TEST(interrupted_restart, DF_10_a_full_mailbox_tells_no_suspended_actor_of_an_end) {
+    for (const overflow when_full : refusing) {
+        watch_rig rig({.when_full = when_full, .capacity = 2});
+        rig.watcher.tell(pause(100));
+        rig.run();
+        rig.watcher.tell(ping{});
+        rig.watcher.tell(ping{});
+        EXPECT_TRUE(rig.world.stop(rig.watched.index()));
+        rig.run();
+        EXPECT_EQ(rig.watching.take(), words{});
+        rig.pass(200);
+        EXPECT_EQ(rig.watching.take(), (words{"pong0", "pong0", "terminated0"}));
+        rig.end();
+    }
+}
+
+// A signal takes no place of the mailbox: as many messages fit as before.
+TEST(interrupted_restart, DF_11_drop_oldest_evicts_no_signal) {
+    watch_rig rig({.when_full = overflow::drop_oldest, .capacity = 2});
+    rig.watcher.tell(pause(100));
+    rig.run();
+    EXPECT_TRUE(rig.world.stop(rig.watched.index()));
+    rig.run();
+    for (int i = 0; i < 10; ++i)
+        rig.watcher.tell(ping{});
+    rig.run();
+    EXPECT_EQ(rig.watching.take(), words{});
+    rig.pass(200);
+    EXPECT_EQ(rig.watching.take(), (words{"terminated0", "pong0", "pong0"}));
+    EXPECT_EQ(rig.said.dead_letters, 8u);
+    // The credits are back.
+    rig.watcher.tell(ping{});
+    rig.watcher.tell(ping{});
+    rig.run();
+    EXPECT_EQ(rig.watching.take(), (words{"pong0", "pong0"}));
+    rig.end();
 }

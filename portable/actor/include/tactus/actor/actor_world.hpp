@@ -487,6 +487,14 @@ private:
     void be_watched(const self& s, watch_entry& e) noexcept;
     void be_unwatched(const self& s, mailbox_index watcher) noexcept;
     [[nodiscard]] handled be_notified(turn& t, const self& s, watch_entry& e) noexcept;
+    /// An instance is there, and supervision does not hold it back.
+    [[nodiscard]] static bool can_be_told(const cell& c) noexcept {
+        return c.phase() == cell_phase::alive && c.is(cell::has_instance) &&
+               !c.is(cell::failed | cell::holds);
+    }
+    [[nodiscard]] handled queue_terminated(turn& t, const self& s, watch_record& r) noexcept;
+    /// Signals for which there was no envelope while the actor was held back.
+    [[nodiscard]] handled tell_owed(turn& t, const self& s) noexcept;
     void notify(watch_entry& e) noexcept;
     void forget_watch(turn& t, mailbox_index who) noexcept;
     void unwatch_all(turn& t, const self& s) noexcept;

@@ -36,7 +36,8 @@ struct watch_entry : system_message {
 struct watch_record {
     watch_record* next = nullptr;
     mailbox_index who;
-    bool notified = false;         // `terminated` is in the mailbox
+    bool notified = false;         // `terminated` is in the mailbox, or owed
+    bool owed = false;             // there was no envelope, and the actor was held back
     held_message* with = nullptr;  // what it is told instead
     cause_ref why;                 // see watch_entry
 };

@@ -126,6 +126,15 @@ public:
     /// told of its end in any case: also when there was no room, or its constructor threw.
     sent send_noted(mailbox_index to, const detail::parcel& p, const envelope_note& note,
                     mailbox_index sender) noexcept;
+    /// Sends a signal that the runtime owes the actor whose turn it is: it takes no credit of a
+    /// bounded mailbox and is not evicted. Not accepted: there is no envelope, or the system takes
+    /// nothing any more.
+    template <class M>
+    [[nodiscard]] sent send_owed(slot& s, M&& message, mailbox_index sender) noexcept {
+        return send_owed_parcel(s, detail::parcel::of<M>(message), sender);
+    }
+    [[nodiscard]] sent send_owed_parcel(slot& s, const detail::parcel& p,
+                                        mailbox_index sender) noexcept;
     /// As tell, for who does not know the type, and what came of it: what was not accepted is a
     /// dead letter.
     static sent tell_parcel(mailbox_index to, const detail::parcel& p,

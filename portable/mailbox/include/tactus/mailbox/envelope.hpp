@@ -43,7 +43,9 @@ public:
         has_stamp = 16,    // when it was sent, in the deadline's place; with no other extras
         has_guard = 32,    // boxed, and the address of an envelope_guard lies in front of it
         has_note = 64,     // before the other extras
-        was_begun = 128    // its note was asked, and it is handled
+        was_begun = 128,   // its note was asked, and it is handled
+        is_owed = 256      // a signal of the runtime in a bounded mailbox: takes no credit of its
+                           // gate, and is not evicted
     };
 
     envelope() noexcept = default;
@@ -181,6 +183,8 @@ public:
         return static_cast<std::uint32_t>(tag.read() >> 32U);
     }
     void set_flags(std::uint32_t f) noexcept { tag.write(tag_of(generation(), f)); }
+    /// See is_owed.
+    [[nodiscard]] bool owed() const noexcept { return (flags() & is_owed) != 0; }
     /// Meant for this life, inside, and with no extras: one look for what nearly all are.
     [[nodiscard]] bool is_plain_for(std::uint32_t of_generation) const noexcept {
         return tag.read() == of_generation;

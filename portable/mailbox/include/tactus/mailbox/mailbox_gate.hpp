@@ -22,7 +22,8 @@
 // has no owner.
 //
 // Invariants
-//   T1  credits taken <= capacity, unless shut; each belongs to one message of this life
+//   T1  credits taken <= capacity, unless shut; each belongs to one message of this life; signals
+//       that the runtime owes have none (envelope::is_owed)
 //   T2  the waiting bit is set exactly while the line is not empty; both change under the lock
 //   T3  while the bit is set, credits taken == capacity, except under the lock
 //
@@ -116,7 +117,8 @@ public:
         envelope* out;  // whose credit the caller has now; null: there was room after all
     };
     /// For drop_oldest, when full: makes room by taking out the oldest message no run has taken. A
-    /// control-aware mailbox gives no control message away (TC-M15). `full` when nothing may go:
+    /// control-aware mailbox gives no control message away (TC-M15), and none gives away a signal
+    /// that the runtime owes. `full` when nothing may go:
     /// then messages may have moved from `in` to the side, and the caller looks for work again.
     [[nodiscard]] eviction evict(inbox& in, std::uint32_t generation) noexcept;
 
