@@ -17,15 +17,16 @@ constexpr std::string_view lines[ask_fault_count] = {
     "a blocking ask of [$] within an actor would block its worker; use the context's",
     "the mailbox of [$] did not take a message of type [%]",
     "no actor could be made for the reply of [$]",
+    "moving the reply of [$] to a message of type [%] threw an exception",
 };
 constexpr std::string_view gaps = "$#%";
 
 }  // namespace
 
 const char* name_of(ask_fault what) noexcept {
-    static constexpr const char* names[ask_fault_count] = {"timeout",         "target_terminated",
-                                                           "invalid_timeout", "would_block_worker",
-                                                           "refused",         "no_room"};
+    static constexpr const char* names[ask_fault_count] = {
+        "timeout", "target_terminated", "invalid_timeout", "would_block_worker",
+        "refused", "no_room",           "reply_failed"};
     return names[static_cast<std::size_t>(what)];
 }
 

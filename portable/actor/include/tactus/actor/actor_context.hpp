@@ -155,7 +155,7 @@ public:
     /// The same with a message of its own instead of `terminated`, handled as if it was sent. It is
     /// not overwritten: watching again in another way fails the actor; unwatch first.
     template <message M>
-    void watch_with(any_ref who, M message) noexcept {
+    void watch_with(any_ref who, M message) noexcept(std::is_nothrow_move_constructible_v<M>) {
         held_message* held = detail::held_of<M>::make(world().memory(), std::move(message));
         if (held == nullptr)
             fail(failure("no memory to watch an actor"));
@@ -362,10 +362,12 @@ private:
                bool goes_on = false) {
         using timer = detail::timer_of<M>;
         memory_source& memory = world().memory();
-        void* block = memory.allocate(sizeof(timer), alignof(timer));
-        if (block == nullptr)
+        unused_block block(memory, memory.allocate(sizeof(timer), alignof(timer)), sizeof(timer),
+                           alignof(timer));
+        if (block.place == nullptr)
             return false;
-        auto* made = ::new (block) timer(std::move(message));
+        auto* made = ::new (block.place) timer(std::move(message));
+        block.place = nullptr;
         made->key = key;
         made->mode = mode;
         made->interval = interval;

@@ -48,6 +48,14 @@ void tell_from_here(mailbox_index to, M&& message) noexcept {
                           {.sender = t != nullptr ? t->self() : mailbox_index{}});
 }
 
+/// A conversion that throws loses the message (message_lost).
+template <class T, class M>
+void tell_converted(mailbox_index to, std::remove_reference_t<M>& message,
+                    mailbox_index sender) noexcept {
+    static_assert(std::is_nothrow_destructible_v<T>);
+    (void)actor_scheduler::tell_parcel(to, parcel::converting<T, M>(message), sender);
+}
+
 template <class M, class... Ms>
 inline constexpr std::size_t same_count = (std::size_t{std::same_as<M, Ms>} + ... + 0);
 template <class M, class... Ms>
@@ -127,9 +135,11 @@ public:
         static_assert(detail::message_requirements<std::remove_cvref_t<M>>::met);
         actor_scheduler::tell(who_, std::forward<M>(message), {.sender = sender.who_});
     }
+    /// Throws only what copying or moving a refused message into the result throws.
     template <class M>
-    [[nodiscard]] std::expected<void, rejected<std::remove_cvref_t<M>>> try_tell(
-        M&& message) const noexcept {
+    [[nodiscard]] std::expected<void, rejected<std::remove_cvref_t<M>>> try_tell(M&& message) const
+        noexcept(std::is_nothrow_constructible_v<std::remove_cvref_t<M>, M> &&
+                 std::is_nothrow_move_constructible_v<std::remove_cvref_t<M>>) {
         static_assert(detail::message_requirements<std::remove_cvref_t<M>>::met);
         const sent result = actor_scheduler::try_tell(who_, std::forward<M>(message),
                                                       {.sender = detail::sender_here()});
@@ -165,7 +175,10 @@ public:
             who_.tell(std::forward<M>(message));
         } else if constexpr (detail::message_not_in_protocol<M, Ms...>::met) {
             using type = typename detail::sent_as<M, Ms...>::type;
-            who_.tell(type(std::forward<M>(message)));
+            if constexpr (std::is_nothrow_constructible_v<type, M>)
+                who_.tell(type(std::forward<M>(message)));
+            else
+                detail::tell_converted<type, M>(who_.index(), message, detail::sender_here());
         }
     }
     template <class M>
@@ -174,11 +187,15 @@ public:
             who_.tell(std::forward<M>(message), sender);
         } else if constexpr (detail::message_not_in_protocol<M, Ms...>::met) {
             using type = typename detail::sent_as<M, Ms...>::type;
-            who_.tell(type(std::forward<M>(message)), sender);
+            if constexpr (std::is_nothrow_constructible_v<type, M>)
+                who_.tell(type(std::forward<M>(message)), sender);
+            else
+                detail::tell_converted<type, M>(who_.index(), message, sender.index());
         }
     }
+    /// Throws what a conversion throws; else as any_ref::try_tell.
     template <class M>
-    [[nodiscard]] auto try_tell(M&& message) const noexcept {
+    [[nodiscard]] auto try_tell(M&& message) const {
         static_assert(detail::message_not_in_protocol<M, Ms...>::met);
         if constexpr (detail::same_count<std::remove_cvref_t<M>, Ms...> == 1)
             return who_.try_tell(std::forward<M>(message));

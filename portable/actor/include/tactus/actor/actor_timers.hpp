@@ -116,7 +116,8 @@ namespace detail {
 template <message M>
 class timer_of final : public actor_timer {
 public:
-    explicit timer_of(M message) noexcept : message_(std::move(message)) {}
+    explicit timer_of(M&& message) noexcept(std::is_nothrow_move_constructible_v<M>)
+        : message_(std::move(message)) {}
     [[nodiscard]] envelope* wrap(actor_scheduler& kernel, mailbox_index who,
                                  bool last) noexcept override {
         if (last)

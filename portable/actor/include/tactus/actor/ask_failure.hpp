@@ -27,8 +27,9 @@ enum class ask_fault : std::uint8_t {
     would_block_worker,  // asked on a worker's thread, which must not wait (UP-3)
     refused,             // the target's mailbox did not take it
     no_room,             // no actor, or timer, could be made for the reply
+    reply_failed,        // moving the reply threw
 };
-inline constexpr std::size_t ask_fault_count = 6;
+inline constexpr std::size_t ask_fault_count = 7;
 [[nodiscard]] const char* name_of(ask_fault what) noexcept;
 
 /// What one line for people says of a question.

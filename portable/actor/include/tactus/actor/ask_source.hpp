@@ -63,8 +63,10 @@ public:
             if (decided_)
                 return;
             decided_ = true;
-            reply_.emplace(std::move(reply));
         }
+        // Decided by this one: nobody else looks at it before the waker is called. Moving it is
+        // user code, which runs without the lock, and may throw.
+        failed_ = !call_user([&] { reply_.emplace(std::move(reply)); }).is_ok();
         to_wake_.wake();
     }
     void timed_out() noexcept {
@@ -83,6 +85,8 @@ public:
     }
     /// After it was decided.
     [[nodiscard]] std::optional<R>& reply() noexcept { return reply_; }
+    /// After it was decided: there was one, and moving it threw.
+    [[nodiscard]] bool has_failed() const noexcept { return failed_; }
 
 private:
     reply_share(memory_source& memory, waker& to_wake) noexcept
@@ -95,6 +99,8 @@ private:
     // Under the lock.
     std::uint32_t holders_ = 2;
     bool decided_ = false;
+    // Of the one that decided, then of the one that waits.
+    bool failed_ = false;
     std::optional<R> reply_;
 };
 
@@ -145,13 +151,27 @@ public:
     [[nodiscard]] result take() noexcept {
         if (fault_)
             return std::unexpected(failed(*fault_));
+        const ending after{*this};
         std::optional<R>& reply = share_->reply();
-        result r = reply ? result(std::move(*reply)) : std::unexpected(failed(ask_fault::timeout));
-        end();
-        return r;
+        if (!reply)
+            return std::unexpected(
+                failed(share_->has_failed() ? ask_fault::reply_failed : ask_fault::timeout));
+#if defined(__cpp_exceptions)
+        try {
+            return result(std::in_place, std::move(*reply));
+        } catch (...) {
+            return std::unexpected(failed(ask_fault::reply_failed));
+        }
+#else
+        return result(std::in_place, std::move(*reply));
+#endif
     }
 
 private:
+    struct ending {
+        ask_source& of;
+        ~ending() { of.end(); }
+    };
     class late final : public waker {
     public:
         explicit late(ask_source& of) noexcept : of_(of) {}

@@ -112,7 +112,7 @@ public:
         try {
             throw;
         } catch (const std::exception& e) {
-            text = e.what();
+            text = e.what() != nullptr ? e.what() : unknown_text;
             return of_exception(memory, text, std::move(current));
         } catch (...) {
             return of_exception(memory, text, std::move(current));

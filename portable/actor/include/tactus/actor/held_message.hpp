@@ -9,6 +9,7 @@
 
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
+#include <tactus/dispatch/behaviour.hpp>
 #include <tactus/mailbox/message_type.hpp>
 
 namespace tactus::inline v0 {
@@ -35,10 +36,15 @@ namespace detail {
 template <message M>
 class held_of final : public held_message {
 public:
-    /// Null when there is no memory.
-    [[nodiscard]] static held_message* make(memory_source& memory, M&& message) noexcept {
-        void* block = memory.allocate(sizeof(held_of), alignof(held_of));
-        return block != nullptr ? ::new (block) held_of(std::move(message)) : nullptr;
+    /// Null when there is no memory. Throws what moving the message throws.
+    [[nodiscard]] static held_message* make(memory_source& memory, M&& message) {
+        unused_block block(memory, memory.allocate(sizeof(held_of), alignof(held_of)),
+                           sizeof(held_of), alignof(held_of));
+        if (block.place == nullptr)
+            return nullptr;
+        held_message* made = ::new (block.place) held_of(std::move(message));
+        block.place = nullptr;
+        return made;
     }
 
     [[nodiscard]] envelope* wrap(actor_scheduler& kernel, mailbox_index who) noexcept override {
@@ -47,10 +53,16 @@ public:
     [[nodiscard]] bool equals(const held_message& other) const noexcept override {
         if (!same_message(type(), other.type()))
             return false;
-        if constexpr (std::equality_comparable<M>)
-            return message_ == static_cast<const held_of&>(other).message_;
-        else
-            return true;
+        bool equal = true;
+        if constexpr (std::equality_comparable<M>) {
+            const auto compare = [&] {
+                equal = message_ == static_cast<const held_of&>(other).message_;
+            };
+            // What a comparison throws: they are not known to be equal.
+            if (!call_user(compare).is_ok())
+                equal = false;
+        }
+        return equal;
     }
     [[nodiscard]] const message_type& type() const noexcept override { return message_type_of<M>; }
     void release(memory_source& memory) noexcept override {
@@ -59,7 +71,7 @@ public:
     }
 
 private:
-    explicit held_of(M&& message) noexcept : message_(std::move(message)) {}
+    explicit held_of(M&& message) : message_(std::move(message)) {}
     ~held_of() = default;
     M message_;
 };

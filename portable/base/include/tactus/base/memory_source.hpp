@@ -26,4 +26,20 @@ protected:
     ~memory_source() = default;
 };
 
+/// A block in which nothing was made yet: given back if the constructor throws.
+struct unused_block {
+    memory_source& memory;
+    void* place;  // null: it is used
+    std::size_t size;
+    std::size_t alignment;
+    unused_block(memory_source& of, void* block, std::size_t bytes, std::size_t aligned) noexcept
+        : memory(of), place(block), size(bytes), alignment(aligned) {}
+    unused_block(const unused_block&) = delete;
+    unused_block& operator=(const unused_block&) = delete;
+    ~unused_block() {
+        if (place != nullptr)
+            memory.release(place, size, alignment);
+    }
+};
+
 }  // namespace tactus::inline v0

@@ -77,6 +77,19 @@ inline constexpr parcel_kind parcel_kind_of{
     .take_back = taker_back<M>(),
 };
 
+/// As make_message, converted to T on the way.
+template <class T, class M>
+bool convert_message(void* place, void* message) noexcept {
+    auto& from = *static_cast<std::remove_reference_t<M>*>(message);
+    return call_user([&] { ::new (place) T(std::forward<M>(from)); }).is_ok();
+}
+template <class T, class M>
+inline constexpr parcel_kind converting_kind_of{
+    .type = &message_type_of<T>,
+    .make = &convert_message<T, M>,
+    .take_back = nullptr,
+};
+
 class parcel {
 public:
     /// `M` as deduced from an argument M&&.
@@ -87,6 +100,13 @@ public:
         return {parcel_kind_of<M>, const_cast<void*>(place)};
     }
 
+    /// The message is made a T where it goes.
+    template <class T, class M>
+    [[nodiscard]] static parcel converting(std::remove_reference_t<M>& message) noexcept {
+        const void* const place = std::addressof(message);
+        // As in of. NOLINTNEXTLINE(*-const-cast)
+        return {converting_kind_of<T, M>, const_cast<void*>(place)};
+    }
     /// For who does not know the type, but how it is passed.
     [[nodiscard]] static parcel as(const parcel_kind& kind, void* message) noexcept {
         return {kind, message};

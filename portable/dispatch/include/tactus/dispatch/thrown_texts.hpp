@@ -22,8 +22,11 @@ public:
     static constexpr std::size_t text_max = 120;
     static constexpr std::uint32_t count = 4;
 
-    /// The copy: as it is until this thread has kept so many others.
+    /// The copy: as it is until this thread has kept so many others. Null, which an exception's
+    /// what() may be, is kept as an empty text.
     [[nodiscard]] static const char* keep(const char* text) noexcept {
+        if (text == nullptr)
+            text = "";
         auto& mine = port::thread_instance<thrown_texts>();
         char* const to = mine.texts_[mine.next_++ % count];
         std::size_t size = 0;

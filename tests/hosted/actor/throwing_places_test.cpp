@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: what copies, moves, conversions and comparisons of messages throw fails the call, the actor
+// or the ask, and never ends the process.
+#include <tactus/actor/actor.hpp>
+#include <tactus/actor/ask.hpp>
+#include <tactus/actor/task.hpp>
+
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <stdexcept>
+
+#include "world_rig.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+using tactus_test::journal;
+using tactus_test::world_rig;
+
+namespace {
+
+/// Throws when it is moved for the n-th time; 0: never.
+struct fragile {
+    static inline int moves_left = 0;
+    fragile() = default;
+    fragile(const fragile&) { moved(); }
+    fragile(fragile&&) { moved(); }  // NOLINT(*noexcept-move*): that is what is tested
+    fragile& operator=(const fragile&) = default;
+    fragile& operator=(fragile&&) = default;
+    ~fragile() = default;
+    static void moved() {
+        if (moves_left != 0 && --moves_left == 0)
+            throw std::runtime_error("a move");
+    }
+    friend bool operator==(const fragile&, const fragile&) {
+        throw std::runtime_error("a comparison");
+    }
+};
+/// Throws when it is made of a number.
+struct made_of_number {
+    made_of_number(int) {  // NOLINT(google-explicit-constructor): that is what is tested
+        throw std::runtime_error("a conversion");
+    }
+};
+/// Has no text.
+struct silent : std::exception {
+    [[nodiscard]] const char* what() const noexcept override { return nullptr; }
+};
+
+class taker : public actor<made_of_number, fragile> {
+public:
+    void on(const made_of_number&) { journal().add(1); }
+    void on(const fragile&) { journal().add(2); }
+};
+
+enum : std::int32_t { failed_so = 100 };
+
+class watcher : public actor<int, fragile> {
+public:
+    explicit watcher(any_ref of) : of_(of) {}
+    void on(int what) {
+        fragile message;
+        switch (what) {
+        case 1:
+            fragile::moves_left = 2;
+            context().watch_with(of_, std::move(message));
+            break;
+        case 2:
+            fragile::moves_left = 3;
+            (void)context().start_single_timer(1, std::move(message), duration::from_ms(1));
+            break;
+        case 3:
+            context().watch_with(of_, fragile());
+            context().watch_with(of_, fragile());
+            break;
+        case 4:
+            throw silent();
+        default:
+            break;
+        }
+        journal().add(what);
+    }
+    void on(const fragile&) {}
+    void post_restart(const failure_cause& why) {
+        journal().add(failed_so + static_cast<std::int32_t>(why.kind()));
+    }
+
+private:
+    any_ref of_;
+};
+
+constexpr auto by_exception = failed_so + static_cast<std::int32_t>(failure_kind::exception);
+constexpr auto by_return = failed_so + static_cast<std::int32_t>(failure_kind::returned);
+
+struct question {
+    actor_ref<fragile> reply_to;
+};
+class answering : public actor<question> {
+public:
+    void on(const question& q) { q.reply_to.tell(fragile()); }
+};
+class asking : public actor<int> {
+public:
+    explicit asking(actor_ref<question> whom) : whom_(whom) {}
+    task<void> on(int moves) {
+        const actor_ref<question> whom = whom_;
+        fragile::moves_left = moves;
+        const auto got = co_await context().ask<fragile>(
+            whom, [](actor_ref<fragile> to) { return question{to}; }, duration::from_ms(10));
+        fragile::moves_left = 0;
+        journal().add(got ? 1 : -1 - static_cast<int>(got.error().what));
+    }
+
+private:
+    actor_ref<question> whom_;
+};
+
+}  // namespace
+
+TEST(throwing_places, DF_44_a_conversion_that_throws_loses_the_message) {
+    world_rig rig;
+    const auto to = rig.spawn<taker>("taker");
+    to.tell(5);
+    to.tell(5, any_ref());
+    EXPECT_THROW((void)to.try_tell(5), std::runtime_error);
+    rig.run();
+    EXPECT_TRUE(journal().is({}));
+    rig.end();
+}
+
+TEST(throwing_places, DF_44_a_refused_message_whose_copy_throws_is_the_callers_exception) {
+    world_rig rig;
+    const auto to = rig.spawn<taker>("taker");
+    EXPECT_TRUE(rig.world.stop(to.index()));
+    rig.run();
+    const fragile message;
+    fragile::moves_left = 1;
+    EXPECT_THROW((void)to.try_tell(message), std::runtime_error);
+    fragile::moves_left = 0;
+    rig.end();
+}
+
+TEST(throwing_places, DF_44_contexts_calls_and_texts_that_throw_fail_the_actor) {
+    for (const int what : {1, 2, 3, 4}) {
+        SCOPED_TRACE(what);
+        journal().clear();
+        fragile::moves_left = 0;
+        world_rig rig;
+        const auto other = rig.spawn<taker>("taker");
+        const auto a = rig.spawn<watcher>("watcher", any_ref(other));
+        a.tell(what);
+        rig.run();
+        fragile::moves_left = 0;
+        if (what == 3) {
+            EXPECT_TRUE(journal().is({3, by_return}));
+        } else {
+            EXPECT_TRUE(journal().is({by_exception}));
+        }
+        rig.end();
+    }
+}
+
+// Whichever move throws, the question ends; a reply that arrived and could not be moved says so.
+TEST(throwing_places, DF_16_a_reply_whose_move_throws_fails_the_ask) {
+    int failed = 0;
+    for (int moves = 0; moves < 6; ++moves) {
+        SCOPED_TRACE(moves);
+        journal().clear();
+        world_rig rig;
+        const auto whom = rig.spawn<answering>("answering");
+        const auto a = rig.spawn<asking>("asking", actor_ref<question>(whom));
+        a.tell(moves);
+        rig.run();
+        rig.pass(20);
+        fragile::moves_left = 0;
+        ASSERT_EQ(journal().count(), 1u);
+        failed += journal().at(0) == -1 - static_cast<int>(ask_fault::reply_failed) ? 1 : 0;
+        journal().clear();
+        rig.end();
+    }
+    EXPECT_GE(failed, 2);
+}
