@@ -53,7 +53,9 @@ actor_world::actor_world(const options& o) noexcept
       places_(o.places),
       services_(o.services),
       names_(*o.memory),
-      stream_(*o.memory) {}
+      stream_(*o.memory) {
+    names_.keep_ended(o.ended_names);
+}
 
 void actor_world::begin(actor_scheduler& kernel) noexcept {
     kernel_ = &kernel;

@@ -71,19 +71,38 @@ std::string_view actor_world::waits_for(slot& s) noexcept {
 }
 
 void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
-    // Upwards first: a path is as deep as the tree.
-    const mailbox_index above = who == root_ ? mailbox_index{} : parent_of(who);
-    if (above.valid()) {
-        write_path(above, to);
-    } else {
-        to.write(path_scheme);
-        to.write(name_);
+    // A tree may be deeper than any stack: some names at a time, counted from below.
+    constexpr std::uint32_t window = port::cache_line < 8 ? 8 : 32;
+    const auto has_name = [this](mailbox_index at) { return at.valid() && at != root_; };
+    const auto above = [this](mailbox_index at) {
+        const mailbox_index named = names_.last_parent_of(at);
+        return named.valid() ? named : parent_of(at);
+    };
+    std::uint32_t left = 0;
+    for (mailbox_index at = who; has_name(at); at = above(at))
+        ++left;
+    to.write(path_scheme);
+    to.write(name_);
+    if (left > window * window) {
+        to.write("/...");
+        left = window;
     }
-    if (who != root_)
-        write_name(who, to);
+    mailbox_index names[window];
+    while (left != 0) {
+        const std::uint32_t some = left % window != 0 ? left % window : window;
+        left -= some;
+        mailbox_index at = who;
+        for (std::uint32_t i = 0; i < left; ++i)
+            at = above(at);
+        std::uint32_t count = 0;
+        for (; count < some && has_name(at); at = above(at))
+            names[count++] = at;
+        while (count != 0)
+            write_name(names[--count], to);
+    }
 }
 
-// Apart, so that a name's room is on the stack once, not at every step of a path.
+// Apart, so that a name's room is on the stack only while it is written.
 [[gnu::noinline]] void actor_world::write_name(mailbox_index who, text_sink& to) noexcept {
     char name[name_size_max];
     mailbox_index parent;

@@ -117,6 +117,7 @@ public:
         logger* log = nullptr;                       // null: actors have no log
         bool places = false;                         // events are asked where actors run
         const system_services* services = nullptr;   // of the system guardian; null: none
+        std::uint32_t ended_names = 0;  // of how many ended actors paths are still known; hosts
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
@@ -178,7 +179,8 @@ public:
     [[nodiscard]] actor_selection select(mailbox_index anchor, std::string_view path) noexcept;
     /// Names nothing: it has none, or has ended. The root's is the root.
     [[nodiscard]] mailbox_index parent_of(mailbox_index who) noexcept;
-    /// Those without a name are known by their reference: `$slot.generation`.
+    /// Those without a name are known by their reference: `$slot.generation`. Below 1,024 ancestors
+    /// (64 on a device) the last 32 names (8) follow `/...`.
     void write_path(mailbox_index who, text_sink& to) noexcept;
     /// EV-5: dispatchers, and actors with their state, queues, and what each waits for.
     void dump(text_sink& to, dump_options o = {}) noexcept;
