@@ -16,7 +16,7 @@
 //                                                                     look for work: end of a run,
 //                                                                     resume, register_ready
 //   ticket       its number                 30 bits                   take, promote, unregister
-//   gate         gate_mark                  see mailbox_gate.hpp      senders to a bounded mailbox
+//   gate         its own mark               see mailbox_gate.hpp      senders to a bounded mailbox
 //   queue heads  closed between two lives   -                         send, system send
 //
 // Rules

@@ -378,7 +378,6 @@ private:
     void doom(job& j) noexcept;
     /// False: it was cancelled meanwhile.
     [[nodiscard]] bool came_due(job& j, instant now) noexcept;
-    /// Of a fixed rate: periods that have passed since it was due.
     /// The registration instant of a job that is armed again. A deadline that has passed within
     /// this tick keeps its own tick: a delay of 0 would make it due at once.
     [[nodiscard]] static instant registered_before(instant now, instant due) noexcept {
@@ -390,6 +389,7 @@ private:
             return 1;
         return static_cast<std::uint64_t>(scale_.resolution().ns() / period.ns()) + 1;
     }
+    /// Of a fixed rate: periods that have passed since it was due.
     [[nodiscard]] std::uint32_t missed_by(const job& j, tick at) const noexcept;
     void note_fire(const job& j, tick at) noexcept;
 
