@@ -45,7 +45,8 @@ virtual_world::virtual_world(options o)
               .events = this,
               .name = how_.name,
               .guardian_strategy = how_.guardian_strategy,
-              .timers = &timers_}),
+              .timers = &timers_,
+              .places = how_.places && how_.events != nullptr}),
       // One message per run: whoever waits for something looks after each.
       kernel_(memory_.fill({.time = &time_,
                             .timers = &timers_,
@@ -177,6 +178,10 @@ void virtual_world::world_ended() noexcept {
     ended_ = true;
     if (how_.events != nullptr)
         how_.events->world_ended();
+}
+std::expected<void, spawn_error> virtual_world::place(any_ref parent, std::string_view name,
+                                                      spawn_options& how) noexcept {
+    return how_.events->place(parent, name, how);
 }
 
 }  // namespace tactus::inline v0::test

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <expected>
 #include <functional>
 #include <map>
 #include <optional>
@@ -65,6 +66,7 @@ public:
         // As those of an actor_system; std::invalid_argument: something is wrong with them.
         scheduler_config scheduler = {};  // the clock's kind is the world's
         tactus::timer_policy timer_policy = {};
+        bool places = false;  // `events` is asked where actors run (world_events::place)
     };
     explicit virtual_world(options o);
     ~virtual_world();
@@ -104,6 +106,8 @@ private:
     void timer_warned(const scheduler_warning& what) noexcept override;
     void guardian_failed(const failure_cause& why) noexcept override;
     void world_ended() noexcept override;
+    std::expected<void, spawn_error> place(any_ref parent, std::string_view name,
+                                           spawn_options& how) noexcept override;
 
     options how_;
     runtime::heap_memory heap_;
