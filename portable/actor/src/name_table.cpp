@@ -69,8 +69,7 @@ name_table::entry** name_table::place_of(mailbox_index parent, std::string_view 
 void name_table::remove(entry** at) noexcept {
     entry* e = *at;
     *at = e->next_name;
-    if constexpr (grows)
-        --more_.count;
+    on_host([](auto& more) { --more.count; });
     if (e->child.valid())
         unlink_child(*e);
     free(*e);
@@ -95,18 +94,18 @@ name_table::entry* name_table::entry_of(mailbox_index child) noexcept {
 }
 
 void name_table::free_buckets() noexcept {
-    if constexpr (grows) {
-        const std::size_t bytes = more_.buckets * sizeof(entry*);
-        if (more_.names != nullptr)
-            memory_.release(more_.names, bytes, alignof(entry*));
-        if (more_.children != nullptr)
-            memory_.release(more_.children, bytes, alignof(entry*));
-    }
+    on_host([&](auto& more) {
+        const std::size_t bytes = more.buckets * sizeof(entry*);
+        if (more.names != nullptr)
+            memory_.release(more.names, bytes, alignof(entry*));
+        if (more.children != nullptr)
+            memory_.release(more.children, bytes, alignof(entry*));
+    });
 }
 
 void name_table::grow() noexcept {
-    if constexpr (grows) {
-        const std::size_t before = more_.buckets;
+    on_host([&](auto& more) {
+        const std::size_t before = more.buckets;
         const std::size_t wanted = before * 2;
         const std::size_t bytes = wanted * sizeof(entry*);
         void* const for_names = memory_.allocate(bytes, alignof(entry*));
@@ -123,11 +122,11 @@ void name_table::grow() noexcept {
         std::uninitialized_fill_n(new_children, wanted, nullptr);
         entry** const old_names = names();
         entry** const old_children = children();
-        entry** const own_names = more_.names;
-        entry** const own_children = more_.children;
-        more_.names = new_names;
-        more_.children = new_children;
-        more_.buckets = wanted;
+        entry** const own_names = more.names;
+        entry** const own_children = more.children;
+        more.names = new_names;
+        more.children = new_children;
+        more.buckets = wanted;
         for (std::size_t i = 0; i < before; ++i) {
             while (entry* e = old_names[i]) {
                 old_names[i] = e->next_name;
@@ -147,22 +146,21 @@ void name_table::grow() noexcept {
             memory_.release(own_names, old_bytes, alignof(entry*));
             memory_.release(own_children, old_bytes, alignof(entry*));
         }
-    }
+    });
 }
 
 bool name_table::forget_oldest() noexcept {
-    if constexpr (grows) {
-        entry* const e = more_.ended;
-        if (e == nullptr)
-            return false;
-        more_.ended = e->next_name;
-        --more_.ended_count;
-        unlink_child(*e);
-        free(*e);
-        return true;
-    } else {
-        return false;
-    }
+    entry* oldest = nullptr;
+    on_host([&](auto& more) {
+        oldest = more.ended;
+        if (oldest == nullptr)
+            return;
+        more.ended = oldest->next_name;
+        --more.ended_count;
+        unlink_child(*oldest);
+        free(*oldest);
+    });
+    return oldest != nullptr;
 }
 
 void name_table::forget_ended() noexcept {
@@ -195,10 +193,10 @@ name_table::taken name_table::take(mailbox_index parent, std::string_view name) 
         block = memory_.allocate(sizeof(entry) + name.size(), alignof(entry));
     if (block == nullptr)
         return taken::no_memory;
-    if constexpr (grows) {
-        if (++more_.count > more_.buckets && more_.buckets < buckets_max)
+    on_host([&](auto& more) {
+        if (++more.count > more.buckets && more.buckets < buckets_max)
             grow();
-    }
+    });
     auto* const e = ::new (block) entry{nullptr,
                                         nullptr,
                                         parent,
@@ -233,20 +231,22 @@ void name_table::release(mailbox_index child) noexcept {
     if (e == nullptr || e->has_ended != 0)
         return;
     entry** const at = place_of(e->parent, {e->text(), e->size});
-    if constexpr (grows) {
-        if (more_.ended_max != 0) {
-            *at = e->next_name;
-            --more_.count;
-            e->next_name = nullptr;
-            e->has_ended = 1;
-            (more_.ended == nullptr ? more_.ended : more_.last_ended->next_name) = e;
-            more_.last_ended = e;
-            if (++more_.ended_count > more_.ended_max)
-                (void)forget_oldest();
+    bool is_kept = false;
+    on_host([&](auto& more) {
+        if (more.ended_max == 0)
             return;
-        }
-    }
-    remove(at);
+        is_kept = true;
+        *at = e->next_name;
+        --more.count;
+        e->next_name = nullptr;
+        e->has_ended = 1;
+        (more.ended == nullptr ? more.ended : more.last_ended->next_name) = e;
+        more.last_ended = e;
+        if (++more.ended_count > more.ended_max)
+            (void)forget_oldest();
+    });
+    if (!is_kept)
+        remove(at);
 }
 
 mailbox_index name_table::find(mailbox_index parent, std::string_view name) noexcept {

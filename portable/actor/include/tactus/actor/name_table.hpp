@@ -34,8 +34,7 @@ public:
 
     /// How many names of actors that have ended are kept. Before the first name.
     void keep_ended(std::uint32_t count) noexcept {
-        if constexpr (grows)
-            more_.ended_max = count;
+        on_host([&](auto& more) { more.ended_max = count; });
     }
     /// Frees the names of actors that have ended.
     void forget_ended() noexcept;
@@ -103,29 +102,32 @@ private:
         entry* last_ended = nullptr;
         std::uint32_t ended_count = 0;
         std::uint32_t ended_max = 0;
+
+        [[nodiscard]] std::size_t bucket_count() const noexcept { return buckets; }
+        [[nodiscard]] entry** names_or(entry** first) noexcept {
+            return names != nullptr ? names : first;
+        }
+        [[nodiscard]] entry** children_or(entry** first) noexcept {
+            return children != nullptr ? children : first;
+        }
     };
-    struct no_growth {};
+    struct no_growth {
+        [[nodiscard]] static constexpr std::size_t bucket_count() noexcept { return first_buckets; }
+        [[nodiscard]] static entry** names_or(entry** first) noexcept { return first; }
+        [[nodiscard]] static entry** children_or(entry** first) noexcept { return first; }
+    };
+    /// Calls `f` with the growth, where there is one.
+    template <class F>
+    void on_host(F&& f) noexcept {
+        if constexpr (grows)
+            f(more_);
+    }
 
     [[nodiscard]] static std::uint32_t hash_of(mailbox_index parent,
                                                std::string_view name) noexcept;
-    [[nodiscard]] std::size_t buckets() const noexcept {
-        if constexpr (grows)
-            return more_.buckets;
-        else
-            return first_buckets;
-    }
-    [[nodiscard]] entry** names() noexcept {
-        if constexpr (grows)
-            return more_.names != nullptr ? more_.names : names_;
-        else
-            return names_;
-    }
-    [[nodiscard]] entry** children() noexcept {
-        if constexpr (grows)
-            return more_.children != nullptr ? more_.children : children_;
-        else
-            return children_;
-    }
+    [[nodiscard]] std::size_t buckets() const noexcept { return more_.bucket_count(); }
+    [[nodiscard]] entry** names() noexcept { return more_.names_or(names_); }
+    [[nodiscard]] entry** children() noexcept { return more_.children_or(children_); }
     [[nodiscard]] entry*& children_of(mailbox_index child) noexcept {
         return children()[(child.slot * 0x9e37'79b1U >> 8U) % buckets()];
     }
