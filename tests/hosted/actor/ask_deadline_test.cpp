@@ -283,10 +283,10 @@ TEST(ask_deadline, SC_3_a_long_time_is_waited_for_in_spans) {
 TEST(ask_deadline, BP_3_a_long_time_is_not_ended_by_pressure) {
     // A worker that fires timers beside this thread would end the pressure early, so the only
     // worker is kept busy.
+    busy_worker busy;
     hand_rig rig({}, {.workers = 1, .max_workers = 1});
     scheduler& timers = rig.system.scheduler();
     auto said = rig.ask(20h);
-    busy_worker busy;
     busy.begin(rig.system);
     rig.pass(12h - 100ms);
     const auto before = timers.counted().registered;
