@@ -80,7 +80,8 @@ template <class Action>
             then.steps = interlude::all_steps;
             break;
         case 2:
-            then = {.steps = interlude::all_steps, .ms = static_cast<std::uint32_t>(1 + draw() % 6)};
+            then.steps = interlude::all_steps;
+            then.ms = static_cast<std::uint32_t>(1 + draw() % 6);
             break;
         default:
             break;  // the next action at once

@@ -55,7 +55,7 @@ private:
     const options options_;
     std::mutex mutex_;
     // Under it
-    std::unordered_map<std::uint64_t, record> actors_;
+    std::unordered_map<std::uint64_t, record> actors_;  // order unseen
     record others_;
 };
 

@@ -224,8 +224,8 @@ void coordinator::look_for_system(lane_entry e, worker_lanes* from) noexcept {
     slot& s = slots_.at(e.slot);
     if (!s.has_system_messages()) [[likely]]
         return;
-    // This entry's ticket or none (life.hpp, L5). A ticket that is not the slot's any more was taken
-    // or promoted: a run handles the message.
+    // This entry's ticket or none (life.hpp, L5). A ticket that is not the slot's any more was
+    // taken or promoted: a run handles the message.
     const slot_traits is = s.traits();
     const bool highest = is.priority() == highest_priority;
     if (!ticket::can_rise(e.ticket, highest))

@@ -46,6 +46,7 @@
 #include <tactus/actor/name_table.hpp>
 #include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/one_shot_signal.hpp>
+#include <tactus/actor/owned_function.hpp>
 #include <tactus/actor/path_labels.hpp>
 #include <tactus/actor/props.hpp>
 #include <tactus/actor/protocol_context.hpp>

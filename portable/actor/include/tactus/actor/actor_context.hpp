@@ -276,8 +276,8 @@ public:
         return wait_awaiter<delay_source, Token>({world().timers(), d}, token);
     }
     /// `co_await context().offer(ref, message)` sends, and waits for room where the mailbox is full
-    /// and its strategy is block: at most for the mailbox's push_timeout, or for `limit`. A negative
-    /// limit waits without end, zero not at all. See offer_awaiter.hpp.
+    /// and its strategy is block: at most for the mailbox's push_timeout, or for `limit`. A
+    /// negative limit waits without end, zero not at all. See offer_awaiter.hpp.
     template <class M, class Token = no_token>
         requires(!std::convertible_to<Token, duration>)
     [[nodiscard]] auto offer(any_ref to, M message, Token token = {}) const noexcept {

@@ -3,9 +3,9 @@
 // Owned functions: functions that an actor scheduled through its context. They are cancelled when
 // the actor's instance ends, so they may capture `this`.
 //
-// The actor keeps a list of records, one per function; the record is shared with the function, which
-// asks it before each run. A function that runs while the instance ends is not waited for: it runs
-// on another thread than the actor's turn, as before.
+// The actor keeps a list of records, one per function; the record is shared with the function,
+// which asks it before each run. A function that runs while the instance ends is not waited for: it
+// runs on another thread than the actor's turn.
 #pragma once
 
 #include <cstdint>

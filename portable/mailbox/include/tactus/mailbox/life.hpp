@@ -12,9 +12,9 @@
 //
 //   word         names the life by          widths                    claimed by
 //   generation   itself                     32 bits, never reused     (read only)
-//   state word   state_mark                 16 bits                   stop, suspend, resume, and each
-//                                                                     look for work: end of a run,
-//                                                                     resume, register_ready
+//   state word   state_mark                 16 bits                   stop, suspend, resume, and
+//                                                                     each look for work: end of a
+//                                                                     run, resume, register_ready
 //   ticket       its number                 30 bits                   take, promote, unregister
 //   gate         its own mark               see mailbox_gate.hpp      senders to a bounded mailbox
 //   queue heads  closed between two lives   -                         send, system send
@@ -25,8 +25,8 @@
 //   L2  A push claims the bit of the life that is there, whichever it is: after the push the queue
 //       has a message that a run must see. The thread that wins the bit owns that life, reads its
 //       traits after the claim, and so finds its dispatcher.
-//   L3  Traits are read once per registration, after the claim and before the ticket is issued. From
-//       then on another thread may promote, run and end the life.
+//   L3  Traits are read once per registration, after the claim and before the ticket is issued.
+//       From then on another thread may promote, run and end the life.
 //   L4  A promotion reads the ticket (acquire), then generation and traits, then swaps exactly that
 //       ticket (acq_rel). Reading the ticket makes everything of its life visible, so generation
 //       and traits are of that life or a later one. The next life is written after this ticket, or

@@ -85,8 +85,8 @@ public:
         return (give_up() & state_word::closing) != 0 ? mailbox_owed::finalize
                                                       : mailbox_owed::look_again;
     }
-    /// Like run_ended, and returns the word as the owner left it: whether a close was requested, and
-    /// the life that the owner's look for work names.
+    /// Like run_ended, and returns the word as the owner left it: whether a close was requested,
+    /// and the life that the owner's look for work names.
     [[nodiscard]] std::uint32_t give_up() noexcept {
         // A subtraction, because it is one instruction; the bit is set. In a closing mailbox nobody
         // can win the bit again, so losing it does not matter there.

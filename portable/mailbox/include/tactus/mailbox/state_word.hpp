@@ -8,8 +8,8 @@
 //   bits 9-14    suspensions by await (and by the actor itself), counted
 //   bit 15       a close was requested; the owner at the end of the run, or the caller who
 //                found the mailbox idle, is elected to finish it
-//   bits 16-31   the mark of the mailbox's life (life.hpp): a thread that stops, suspends, resumes or
-//                looks for work from outside names it, and does nothing to another life
+//   bits 16-31   the mark of the mailbox's life (life.hpp): a thread that stops, suspends, resumes
+//                or looks for work from outside names it, and does nothing to another life
 //
 // The functions are pure: the state engine repeats them until its compare-and-swap holds.
 #pragma once

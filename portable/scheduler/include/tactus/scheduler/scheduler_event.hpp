@@ -57,8 +57,8 @@ struct scheduler_warning {
     mailbox_index to = {};  // the receiver, of the same; invalid for functions
 };
 
-/// Writes a sentence such as "timer 7 (key beat of /user/pump, every 10 ms) missed 12 runs, more than
-/// its backlog_limit of 8: cancelled".
+/// Writes a sentence such as "timer 7 (key beat of /user/pump, every 10 ms) missed 12 runs, more
+/// than its backlog_limit of 8: cancelled".
 std::string_view describe(const scheduler_warning& warning, std::span<char> out) noexcept;
 
 /// Who is told of warnings: on whatever thread it happens, under no lock of the scheduler. Must not
