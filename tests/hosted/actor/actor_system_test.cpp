@@ -183,6 +183,7 @@ TEST(actor_system, SV_3_a_constructor_that_throws) {
     EXPECT_FALSE(events.is_runtime_error);
 }
 
+// DF-39:
 // The text must not list a dot among what is allowed.
 TEST(actor_system, DF_39_the_text_of_a_system_name_says_what_is_allowed) {
     try {

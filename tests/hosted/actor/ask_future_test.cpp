@@ -195,6 +195,7 @@ TEST(ask_future, UP_3_within_an_actor) {
     EXPECT_TRUE(asked.get());
 }
 
+// DF-20:
 // The actor's worker is the only one, so the answer could never come while it waits.
 TEST(ask_future, DF_20_get_within_an_actor_does_not_wait) {
     struct relay {

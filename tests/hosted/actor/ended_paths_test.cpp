@@ -68,6 +68,7 @@ std::size_t parts_of(const std::string& path) {
 
 }  // namespace
 
+// DF-18
 TEST(ended_paths, DF_18_chains_stay_short_however_many_names_there_are) {
     constexpr std::uint32_t count = 200'000;
     heap memory;
@@ -93,6 +94,7 @@ TEST(ended_paths, DF_18_chains_stay_short_however_many_names_there_are) {
     EXPECT_EQ(memory.live, 0u);
 }
 
+// DF-22
 TEST(ended_paths, DF_22_the_last_names_of_ended_actors_are_kept) {
     heap memory;
     {
@@ -134,6 +136,7 @@ TEST(ended_paths, DF_22_the_path_of_an_ended_actor_is_known) {
     }
 }
 
+// DF-50
 TEST(ended_paths, DF_50_a_deep_path_is_written_without_recursion) {
     for (const int depth : {0, 1, 30, 31, 32, 33, 100, 1'000, 100'000}) {
         SCOPED_TRACE(depth);

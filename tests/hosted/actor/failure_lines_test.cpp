@@ -92,6 +92,7 @@ const std::string plain = "failed (exception): no disk; restart";
 
 }  // namespace
 
+// DF-37
 TEST(failure_lines, DF_37_a_crash_loop_has_a_few_lines_and_a_summary_per_interval) {
     crash_loop loop;
     loop.fail("a", 500);

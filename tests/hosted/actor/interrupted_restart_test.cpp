@@ -57,6 +57,7 @@ public:
 
 }  // namespace
 
+// DF-9:
 // Two siblings fail together under all_for_one. The first failure restarts both; the second one is
 // resumed while its actor waits for a child to end.
 TEST(interrupted_restart, DF_9_a_resume_in_the_middle_of_a_restart_leaves_the_restart_alone) {
@@ -141,6 +142,7 @@ constexpr overflow refusing[] = {overflow::reject, overflow::dead_letter, overfl
 
 }  // namespace
 
+// DF-10
 TEST(interrupted_restart, DF_10_a_full_mailbox_tells_no_destroyed_instance_of_an_end) {
     for (const overflow when_full : refusing) {
         watch_rig rig({.when_full = when_full, .capacity = 2});
@@ -175,6 +177,7 @@ TEST(interrupted_restart, DF_10_a_full_mailbox_tells_no_suspended_actor_of_an_en
     }
 }
 
+// DF-11:
 // A signal takes no place of the mailbox: as many messages fit as before.
 TEST(interrupted_restart, DF_11_drop_oldest_evicts_no_signal) {
     watch_rig rig({.when_full = overflow::drop_oldest, .capacity = 2});

@@ -41,6 +41,7 @@ public:
 
 }  // namespace
 
+// DF-12
 TEST(redeployed_children, DF_12_a_child_of_a_restarted_parent_keeps_its_deployment) {
     actor_system::options o;
     o.names = [](resolver& r) -> std::expected<void, std::string> {

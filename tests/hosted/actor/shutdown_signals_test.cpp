@@ -128,6 +128,7 @@ TEST(shutdown_signals_death, EV_3_a_shutdown_may_end_the_process) {
     EXPECT_EXIT(exit_when_signalled(1), ::testing::ExitedWithCode(3), "the task ran");
 }
 
+// DF-38:
 // timeout(1) signals its child and then the process group: a program in that group gets two.
 TEST(shutdown_signals_death, DF_38_the_same_signal_twice_at_once_is_one) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");

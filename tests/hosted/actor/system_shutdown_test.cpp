@@ -305,6 +305,7 @@ void refuse_threads() {
 
 }  // namespace
 
+// DF-17:
 // A std::thread was made in a noexcept function when a system ended.
 TEST(system_shutdown_death, DF_17_a_system_ends_when_there_are_no_more_threads) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");

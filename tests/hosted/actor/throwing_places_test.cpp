@@ -117,6 +117,7 @@ private:
 
 }  // namespace
 
+// DF-44
 TEST(throwing_places, DF_44_a_conversion_that_throws_loses_the_message) {
     world_rig rig;
     const auto to = rig.spawn<taker>("taker");
@@ -160,6 +161,7 @@ TEST(throwing_places, DF_44_contexts_calls_and_texts_that_throw_fail_the_actor) 
     }
 }
 
+// DF-16:
 // Whichever move throws, the question ends; a reply that arrived and could not be moved says so.
 TEST(throwing_places, DF_16_a_reply_whose_move_throws_fails_the_ask) {
     int failed = 0;

@@ -70,6 +70,7 @@ TEST(settings_file, what_cannot_be_read_is_an_error) {
     EXPECT_FALSE(config::read_settings(folder));
 }
 
+// DF-51:
 // A FIFO without a writer would block the reader for ever.
 TEST(settings_file, DF_51_only_regular_files_are_read) {
     const scratch here;

@@ -210,6 +210,7 @@ TEST(settings_refused, what_is_not_understood_is_refused_with_its_line) {
     }
 }
 
+// DF-51:
 // Overlong forms, surrogates and characters beyond U+10FFFF are not UTF-8; their neighbours are.
 TEST(settings_refused, DF_51_ill_formed_UTF_8_is_refused) {
     using namespace std::string_literals;

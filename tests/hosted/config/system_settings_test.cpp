@@ -463,6 +463,7 @@ TEST(system_settings, DR_6_names_that_cannot_be_are_thrown) {
     EXPECT_THROW(actor_system("app", *o), std::invalid_argument);
 }
 
+// DF-15:
 // The preset counts for the default dispatcher as for others, from a file and from code; what is
 // said of it counts more.
 TEST(system_settings, DF_15_the_preset_has_the_throughput_of_the_default_dispatcher) {

@@ -260,6 +260,7 @@ struct failing_system_actor {
 
 }  // namespace
 
+// DF-4:
 // IN-6: each failure suspends the actor; beyond the largest count they are reported, not counted.
 TEST(invoker, DF_4_more_failing_system_messages_than_can_be_counted) {
     kernel_rig rig;

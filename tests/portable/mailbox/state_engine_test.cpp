@@ -210,6 +210,7 @@ TEST(state_engine, ME_2_a_full_count_stays_in_its_bits) {
     }
 }
 
+// DF-4:
 // ME-2
 TEST(state_engine, DF_4_a_suspension_beyond_the_largest_count_is_not_counted) {
     for (const auto why : {supervision, await}) {
