@@ -126,6 +126,9 @@ bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexc
     actor_timer* const old = x != nullptr ? find_timer(*x, timer.key) : nullptr;
     timer.target.who = t.self();
     timer.target.goes_on = timer.target.goes_on || old != nullptr;
+    // Read before the timer is armed: a worker that is held up in between would shift all runs but
+    // the first.
+    timer.due = kernel_->time()->now() + first;
     scheduler::armed handle =
         x != nullptr ? arm_timer(t, timer, first, old != nullptr) : std::unexpected(no_timers);
     if (!handle && old != nullptr && handle.error().code == scheduler_errc::capacity_exceeded)
@@ -137,7 +140,6 @@ bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexc
     }
     const bool overriding = drop_timer(t, timer.key);
     timer.handle = *handle;
-    timer.due = kernel_->time()->now() + first;
     timer.next = x->timers;
     x->timers = &timer;
     if (effect_recorder* recorder = recording(cell::of(t.place())))
