@@ -29,7 +29,8 @@ bool limited_offer::begin_limit() noexcept {
     // is still to come wakes.
     const bool timer_is_over = !timer_ || (seen & timer_over) != 0;
     const bool withdrawn = timer_is_over && is_withdrawn_;
-    if (!withdrawn && ((seen & offer_over) == 0 || (!timer_is_over && !cancel_timer())))
+    if (!withdrawn &&
+        ((seen & offer_over) == 0 || (!timer_is_over && !is_cancelled(*how_.timers, *timer_))))
         return true;
     at_once_ = take();
     return false;
@@ -47,16 +48,25 @@ bool limited_offer::give_up_at_once() noexcept {
     return false;
 }
 
-bool limited_offer::cancel_timer() noexcept {
-    scheduler& timers = *how_.timers;
-    return timers.cancel(*timer_) || timers.state_of(*timer_) == job_state::cancelled;
+/// False: the timer's callback is about to run, or has run.
+bool limited_offer::is_cancelled(scheduler& timers, cancellable timer) noexcept {
+    return timers.cancel(timer) || timers.state_of(timer) == job_state::cancelled;
 }
 
 void limited_offer::offer_decided() noexcept {
-    const std::uint32_t seen = set(offer_over);
-    if ((seen & armed) == 0)
-        return;
-    if ((seen & timer_over) != 0 || !timer_ || cancel_timer())
+    scheduler* const timers = how_.timers;
+    std::optional<cancellable> timer;
+    std::uint32_t seen = 0;
+    {
+        const port::lock_guard held(mutex_);
+        seen = std::exchange(bits_, bits_ | offer_over);
+        if ((seen & armed) == 0)
+            return;
+        timer = timer_;
+    }
+    // The timer's callback may run now, and wake: this object is gone unless the timer is over or
+    // cancelled.
+    if ((seen & timer_over) != 0 || !timer || is_cancelled(*timers, *timer))
         to_wake_.wake();
 }
 
@@ -75,7 +85,7 @@ bool limited_offer::give_up() noexcept {
     is_withdrawn_ = true;
     // As if the offer's callback had run: a timer that cannot be cancelled any more wakes.
     const std::uint32_t seen = set(offer_over);
-    return (seen & timer_over) != 0 || !timer_ || cancel_timer();
+    return (seen & timer_over) != 0 || !timer_ || is_cancelled(*how_.timers, *timer_);
 }
 
 }  // namespace tactus::inline v0

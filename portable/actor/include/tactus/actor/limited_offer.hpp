@@ -79,7 +79,7 @@ private:
 
     [[nodiscard]] bool begin_limit() noexcept;
     [[nodiscard]] bool give_up_at_once() noexcept;
-    [[nodiscard]] bool cancel_timer() noexcept;
+    [[nodiscard]] static bool is_cancelled(scheduler& timers, cancellable timer) noexcept;
     /// Sets the bit; the bits before.
     [[nodiscard]] std::uint32_t set(bit which) noexcept;
     void offer_decided() noexcept;
