@@ -34,7 +34,7 @@ public:
             n += all[i].kind == kind ? 1U : 0U;
         return n;
     }
-    tactus::scheduler_warning all[board::roomy ? 64 : 4] = {};
+    tactus::scheduler_warning all[board::roomy ? 64 : 5] = {};
     unsigned count = 0;
 };
 
