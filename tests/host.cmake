@@ -35,7 +35,7 @@ function(host_test name)
   if(arg_PRECOMPILE)
     tactus_precompile(${name} ${arg_PRECOMPILE})
   endif()
-  gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_TIMEOUT 600 PROPERTIES TIMEOUT ${time_limit})
 endfunction()
 
 file(GLOB base_death CONFIGURE_DEPENDS portable/base/*_death_test.cpp)
@@ -171,7 +171,7 @@ endif()
 add_executable(kernel_allocations hosted/runtime/kernel_allocations.cpp)
 target_link_libraries(kernel_allocations PRIVATE test_support tactus::runtime)
 add_test(NAME "kernel_allocations: steady traffic allocates nothing (PF-12)" COMMAND kernel_allocations)
-set_tests_properties("kernel_allocations: steady traffic allocates nothing (PF-12)" PROPERTIES TIMEOUT 120)
+set_tests_properties("kernel_allocations: steady traffic allocates nothing (PF-12)" PROPERTIES TIMEOUT ${time_limit})
 
 # A program of its own: it replaces what tells the time. Sanitizers do so, too.
 if(NOT TACTUS_SANITIZE)
@@ -180,7 +180,7 @@ if(NOT TACTUS_SANITIZE)
   add_test(NAME "wall_clock: its changes have no effect (SC-25)"
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/says.py "the wall clock does not matter"
       $<TARGET_FILE:wall_clock>)
-  set_tests_properties("wall_clock: its changes have no effect (SC-25)" PROPERTIES TIMEOUT 120)
+  set_tests_properties("wall_clock: its changes have no effect (SC-25)" PROPERTIES TIMEOUT ${time_limit})
 endif()
 
 option(TACTUS_FUZZ "build the fuzzers; clang only, everything is instrumented for them" OFF)

@@ -10,7 +10,7 @@ function(model_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE test_support GTest::gtest_main ${arg_LINK})
-  gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_TIMEOUT 600 PROPERTIES TIMEOUT ${time_limit})
 endfunction()
 
 # The contract of the port, outside of a check: the model's types are ordinary values there.
@@ -31,5 +31,5 @@ target_link_libraries(model_mutations PRIVATE test_support GTest::gtest tactus::
 # A minute and a half: for --full, and for who changes an edge.
 if(TACTUS_ALL_TESTS)
   add_test(NAME model_mutations COMMAND model_mutations --check ${PROJECT_SOURCE_DIR}/docs/model.md)
-  set_tests_properties(model_mutations PROPERTIES TIMEOUT 300)
+  set_tests_properties(model_mutations PROPERTIES TIMEOUT ${time_limit})
 endif()

@@ -76,3 +76,6 @@ add_test(NAME "bench: the committed baseline can be compared with (DF-73)"
 add_test(NAME "bench: compare refuses results that lack cases of the baseline (DF-73)"
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/refused.py
     --saying "0 cases are more than 5% worse" ${bench} ${baseline} ${bench_data}/base.json)
+
+add_test(NAME "tests: none has a time limit that a busy machine reaches (DF-41)"
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/support/time_limits.py ${PROJECT_BINARY_DIR} ${time_limit})
