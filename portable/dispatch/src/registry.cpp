@@ -31,11 +31,12 @@ std::uint32_t registry::last_generation() const noexcept {
     return last;
 }
 
-// The links at the start of the user state stay usable, and the senders' and state lines belong to
-// whoever still holds a reference.
+// The links at the start of the user state stay usable, its end stays readable for dumps, and the
+// senders' and state lines belong to every holder of a reference.
 void registry::poison(slot& s) noexcept {
     constexpr std::size_t links = 2 * sizeof(slot*);
-    port::poison(static_cast<std::byte*>(s.user_state()) + links, slot::state_size - links);
+    port::poison(static_cast<std::byte*>(s.user_state()) + links,
+                 slot::state_size - links - slot::readable_size);
 }
 void registry::unpoison(slot& s) noexcept {
     port::unpoison(s.user_state(), slot::state_size);

@@ -5,8 +5,10 @@
 #include <tactus/port/port.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <new>
 
 #include "portable_test.hpp"
 
@@ -103,6 +105,17 @@ TEST(atomic, compare_exchange_swaps_only_what_was_seen) {
 }
 
 // PT-3: a narrow cell is written without touching its neighbours.
+// DF-47: a slot's next life begins where threads may still read words of the last one.
+TEST(atomic, a_reused_atomic_has_its_new_value) {
+    alignas(port::atomic<std::uint32_t>) std::byte place[sizeof(port::atomic<std::uint32_t>)];
+    auto* first = ::new (place) port::atomic<std::uint32_t>(7);
+    EXPECT_EQ(first->load(memory_order_relaxed), 7u);
+    auto* next = ::new (place) port::atomic<std::uint32_t>(port::reused, 9);
+    EXPECT_EQ(next->load(memory_order_relaxed), 9u);
+    EXPECT_EQ(next->fetch_add(1, memory_order_relaxed), 9u);
+    EXPECT_EQ(next->load(memory_order_relaxed), 10u);
+}
+
 TEST(atomic, narrow_cells_leave_their_neighbours_alone) {
     struct {
         port::atomic<std::uint8_t> left{0x55};

@@ -154,6 +154,7 @@
 #include <tactus/mailbox/system_queue.hpp>
 #include <tactus/mailbox/user_queue.hpp>
 #include <tactus/port/port.hpp>
+#include <tactus/port/reused.hpp>
 #include <tactus/scheduler/backpressure.hpp>
 #include <tactus/scheduler/backpressure_gauge.hpp>
 #include <tactus/scheduler/cancellable.hpp>

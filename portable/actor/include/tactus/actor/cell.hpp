@@ -88,7 +88,7 @@ public:
     static constexpr unsigned wait_shift = 20;  // see waits_for: three bits
     static constexpr unsigned phase_shift = 25;
 
-    cell(mailbox_index parent, std::uint32_t bits) noexcept : flags_(bits) {
+    cell(mailbox_index parent, std::uint32_t bits) noexcept : flags_(port::reused, bits) {
         kind = system_kind::supervise;
         subject.write(parent);
         data.write(nullptr);
@@ -162,9 +162,13 @@ private:
     static constexpr port::edge linked_up{"cell-reported"};
 
     port::atomic<link> reports_{no_cell};
+    // Reused: a dump reads it at any moment, also while the slot is free or its next life begins.
+    // So it is the last member (slot::readable_size).
     port::atomic<std::uint32_t> flags_;
 };
 static_assert(sizeof(cell) <= slot::state_size);
+// flags_ ends where the user state does.
+static_assert(sizeof(cell) == slot::state_size || port::cache_line != 64 || sizeof(port::atomic<std::uint32_t>) != 4);
 static_assert(alignof(cell) <= alignof(std::max_align_t));
 
 /// Walks children; the one it is at may be unlinked meanwhile.

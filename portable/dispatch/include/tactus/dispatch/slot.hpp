@@ -65,6 +65,9 @@ public:
     // A line; more where shared cells are watched and larger than what they hold.
     static constexpr std::size_t state_size =
         sizeof(port::plain<std::uint32_t>) == sizeof(std::uint32_t) ? 64 : 256;
+    /// The last bytes of the user state stay readable while the slot is free: a dump may read an
+    /// atomic there at any moment.
+    static constexpr std::size_t readable_size = sizeof(port::atomic<std::uint32_t>);
     static constexpr std::uint32_t pinned_max = 255;
 
     /// User state: constructed and destroyed by the behaviour. Owner only.

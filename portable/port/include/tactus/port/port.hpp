@@ -15,6 +15,8 @@
 //     T: integral, enum or pointer, at most 32 bits or one pointer. Every access names its memory
 //     order; there are no defaults and no operators.
 //       explicit constexpr atomic(T) noexcept;
+//       atomic(reused_type, T) noexcept;    in type-stable memory: stores into the atomic that was
+//                                           there, so a thread that still reads it does not race
 //       T    load(order) const noexcept;
 //       void store(T, order) noexcept;
 //       T    exchange(T, order) noexcept;
@@ -137,6 +139,7 @@ concept event_counter = requires(Counter c, const Counter k, typename Counter::w
 
 template <class Atomic, class T>
 concept atomic_cell = requires(Atomic a, const Atomic k, T v, std::memory_order order) {
+    requires noexcept(Atomic(reused, v));
     { k.load(order) } noexcept -> std::same_as<T>;
     { a.store(v, order) } noexcept -> std::same_as<void>;
     { a.exchange(v, order) } noexcept -> std::same_as<T>;

@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include <tactus/port/plain_edge.hpp>
+#include <tactus/port/reused.hpp>
 
 namespace tactus::inline v0::port {
 
@@ -55,6 +56,8 @@ class atomic {
 
 public:
     explicit constexpr atomic(T initial) noexcept : cell_(initial) {}
+    atomic(reused_type, T initial) noexcept
+        : cell_(initial) {}  // one core: a word is written whole
     atomic(const atomic&) = delete;
     atomic& operator=(const atomic&) = delete;
 

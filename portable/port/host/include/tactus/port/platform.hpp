@@ -13,6 +13,7 @@
 
 #include <tactus/port/no_interrupts.hpp>
 #include <tactus/port/plain_edge.hpp>
+#include <tactus/port/reused.hpp>
 
 namespace tactus::inline v0::port {
 
@@ -26,6 +27,9 @@ class atomic {
 
 public:
     explicit constexpr atomic(T initial) noexcept : cell_(initial) {}
+    // Relaxed: what orders the object it is part of orders this.
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): the word of the last one goes on
+    atomic(reused_type, T initial) noexcept { cell_.store(initial, std::memory_order_relaxed); }
     atomic(const atomic&) = delete;
     atomic& operator=(const atomic&) = delete;
 
@@ -67,7 +71,10 @@ private:
     friend bool wait_until(const atomic<std::uint32_t>&, std::uint32_t, std::int64_t) noexcept;
     friend void wake_one(atomic<std::uint32_t>&) noexcept;
 
-    std::atomic<T> cell_;
+    // In a union, so that a constructor may leave it as it is.
+    union {
+        std::atomic<T> cell_;
+    };
 };
 
 class event_count {

@@ -21,6 +21,7 @@
 
 #include <tactus/port/model_hooks.hpp>
 #include <tactus/port/no_interrupts.hpp>
+#include <tactus/port/reused.hpp>
 
 namespace tactus::inline v0::port {
 
@@ -65,6 +66,8 @@ public:
                 model::detail::born(cell(), model::detail::cell_kind::atomic, at);
         }
     }
+    constexpr atomic(reused_type, T initial, where at = where::current()) noexcept
+        : atomic(initial, at) {}
     atomic(const atomic&) = delete;
     atomic& operator=(const atomic&) = delete;
 
