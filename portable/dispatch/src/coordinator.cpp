@@ -476,11 +476,17 @@ bool coordinator::await_work(worker_lanes& w, const port::atomic<std::uint32_t>&
 }
 
 bool coordinator::rest(worker_lanes& w, bool certainly) noexcept {
+    // What only its own thread may read is read first: once it is listed, another may run it.
+    if (!certainly && (w.next_.valid() || !w.fresh_.empty() || !w.later_.empty()))
+        return false;
     const bool searched = w.is(worker_lanes::searching);
     w.cancel_streak_ = 0;
     w.set(worker_lanes::searching, false);
     (void)idle_.prepare_sleep(w.sleeper_, searched);
-    if (certainly || !has_work(&w))
+    const auto work_waits = [&] {
+        return standard() ? has_work(nullptr) || !w.pinned_.empty() : parity_has_work(&w);
+    };
+    if (certainly || !work_waits())
         return true;
     if (!idle_.try_cancel_sleep(w.sleeper_, searched))
         return true;  // and its waker knows

@@ -114,3 +114,26 @@ TEST(calling_thread, EX_2_many_senders_are_one_after_the_other) {
     EXPECT_EQ(book.overlaps.load(), 0u);
     EXPECT_EQ(book.order_errors, 0u);
 }
+
+// DF-47: a thread that finds nothing to run has given the worker away; another one may be running a
+// handler that sends. ThreadSanitizer sees whether the first still reads what the second writes.
+TEST(calling_thread, DF_47_many_threads_run_a_handler_that_sends) {
+    struct relay {
+        mailbox_index to;
+        void receive(turn& t, envelope& e) { t.send(to, *e.get_if<tactus_test::item>()); }
+    };
+    tactus_test::account book;
+    const std::uint64_t each = tactus_test::sized(100'000, 10);
+    dispatchers_rig rig;
+    const auto d = rig.all->add({.id = "c", .config = on_caller});
+    const mailbox_index end =
+        *rig.system.spawn<tactus_test::accountant>({.dispatcher = d->number()}, &book);
+    const mailbox_index a = *rig.system.spawn<relay>({.dispatcher = d->number()}, end);
+    tactus_test::in_threads(4, [&](unsigned t) {
+        for (std::uint64_t i = 0; i < each; ++i)
+            actor_scheduler::tell(a, tactus_test::item{t, i});
+    });
+    EXPECT_TRUE(tactus_test::until([&] { return book.handled_count.load() == 4 * each; }));
+    EXPECT_EQ(book.overlaps.load(), 0u);
+    EXPECT_EQ(book.order_errors, 0u);
+}
