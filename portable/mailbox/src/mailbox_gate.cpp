@@ -18,17 +18,16 @@ void mailbox_gate::open(std::uint32_t generation, const mailbox_options& o) noex
 
 mailbox_gate::entry mailbox_gate::wait(std::uint32_t generation, gate_waiter& w) noexcept {
     const port::lock_guard held(mutex_);
-    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    word seen = word_.load(std::memory_order_relaxed);
     for (;;) {
         if (!goes_on(seen, generation))
             return entry::ended;
         if ((seen & waiting) != 0)
             break;
-        const bool full = (seen & count_mask) >= capacity();
-        const std::uint32_t next = full ? seen | waiting : seen + 1;
+        const bool full = count_in(seen) >= capacity();
+        const word next = full ? seen | waiting : seen + 1;
         // Relaxed: the line is under the lock, and a credit given back is in the same word.
-        if (!word_.compare_exchange_weak(seen, next, std::memory_order_relaxed,
-                                         std::memory_order_relaxed))
+        if (!word_.swap(seen, next, std::memory_order_relaxed))
             continue;
         if (!full)
             return entry::entered;
@@ -61,7 +60,7 @@ bool mailbox_gate::cancel(gate_waiter& w) noexcept {
         return false;
     unlink(w);
     if (first_ == nullptr)
-        word_.fetch_and(~waiting, std::memory_order_relaxed);  // T2; under the lock
+        end_waiting();  // T2; under the lock
     return true;
 }
 
@@ -73,8 +72,8 @@ void mailbox_gate::serve(inbox& in) noexcept {
         while (first_ != nullptr && taken() < capacity()) {
             gate_waiter& w = *first_;
             unlink(w);
-            word_.fetch_add(1,
-                            std::memory_order_relaxed);  // nobody else takes while the bit is set
+            // Relaxed: nobody else takes while the bit is set.
+            word_.change([](word now) { return now + 1; }, std::memory_order_relaxed);
             (void)in.push(*w.carried);  // open: its owner is here, and looks again before it ends
             w.carried = nullptr;
             w.decided = gate_waiter::outcome::accepted;
@@ -83,9 +82,13 @@ void mailbox_gate::serve(inbox& in) noexcept {
             end = &w.next;
         }
         if (first_ == nullptr)
-            word_.fetch_and(~waiting, std::memory_order_relaxed);  // T2
+            end_waiting();  // T2
     }
     tell(done);
+}
+
+void mailbox_gate::end_waiting() noexcept {
+    word_.change([](word now) { return now & ~waiting; }, std::memory_order_relaxed);
 }
 
 void mailbox_gate::append(gate_waiter& w) noexcept {

@@ -384,6 +384,26 @@ TEST(mailbox_gate, MB7_credits_are_taken_together_or_not_at_all) {
     gate.close([](envelope&) {});
 }
 
+// A sender stalled for 1,024 lives must not take a credit that nobody gives back.
+// DF-3
+TEST(mailbox_gate, DF_3_the_mark_of_a_life_never_comes_round_where_senders_can_stall) {
+    if (sizeof(void*) <= 4)
+        return;  // cores without threads: see the header
+    mailbox_gate gate;
+    for (const std::uint32_t later : {1U, 1'024U, 65'536U, 1U << 20U, 1U << 31U}) {
+        const std::uint32_t now = 5 + later;
+        gate.open(now, bounded(1, overflow::block));
+        gate_waiter w;
+        EXPECT_TRUE(gate.enter(5) == entry::ended);
+        EXPECT_TRUE(gate.wait(5, w) == entry::ended);
+        EXPECT_TRUE(gate.has_room(5));
+        EXPECT_EQ(gate.taken(), 0u);
+        EXPECT_TRUE(gate.enter(now) == entry::entered);
+        EXPECT_TRUE(gate.enter(now) == entry::full);
+        gate.close([](envelope&) {});
+    }
+}
+
 TEST(mailbox_gate, a_gate_that_was_never_opened_is_nobodys) {
     mailbox_gate gate;
     gate_waiter w;

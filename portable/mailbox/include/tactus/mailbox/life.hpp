@@ -16,7 +16,8 @@
 //                                                                     each look for work: end of a
 //                                                                     run, resume, register_ready
 //   ticket       its number                 30 bits                   take, promote, unregister
-//   gate         its own mark               see mailbox_gate.hpp      senders to a bounded mailbox
+//   gate         its own mark               32 bits; 10 in a word     senders to a bounded mailbox
+//                                           of 32 (mailbox_gate.hpp)
 //   queue heads  closed between two lives   -                         send, system send
 //
 // Rules

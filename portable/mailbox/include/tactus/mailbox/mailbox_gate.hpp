@@ -9,7 +9,15 @@
 //   bits    meaning
 //   0-20    credits taken; all ones: shut, no life goes on here
 //   21      somebody waits: full for everybody else
-//   22-31   the life, the lower bits of its generation
+//   22-     the life: its generation, or the lower bits of it; the word is as wide as a pointer
+//
+// ABA
+//   With 64 bits the mark is the whole generation, which never comes round: a sender that is late
+//   by any number of lives gets `ended`. With 32 bits the mark has 10, and a sender stalled for
+//   exactly a multiple of 1,024 lives would take a credit of the wrong life, which stays taken
+//   until that life ends. Words of 32 bits are those of cores without threads, where only interrupt
+//   handlers stall a sender: they would have to spawn and end that many actors within one send. A
+//   port with threads needs the wider word (static_assert).
 //
 // Who waits leaves its envelope with its place in the line. The owner that gives a credit back
 // pushes the first one's envelope to the inbox itself: so waiters are served strictly in order, a
@@ -67,7 +75,7 @@ public:
     };
 
     [[nodiscard]] std::uint32_t capacity() const noexcept {
-        return settings_.load(std::memory_order_relaxed) & count_mask;
+        return count_in(settings_.load(std::memory_order_relaxed));
     }
     [[nodiscard]] overflow when_full() const noexcept {
         return static_cast<overflow>((settings_.load(std::memory_order_relaxed) & ~keeps_control) >>
@@ -75,8 +83,8 @@ public:
     }
     /// Messages that hold a credit; 0 while shut.
     [[nodiscard]] std::uint32_t taken() const noexcept {
-        const std::uint32_t seen = word_.load(std::memory_order_relaxed);
-        return is_shut(seen) ? 0 : seen & count_mask;
+        const word seen = word_.load(std::memory_order_relaxed);
+        return is_shut(seen) ? 0 : count_in(seen);
     }
     [[nodiscard]] bool anybody_waits() const noexcept {
         return (word_.load(std::memory_order_relaxed) & waiting) != 0;
@@ -87,24 +95,22 @@ public:
 
     /// Takes a credit, or all of several.
     [[nodiscard]] entry enter(std::uint32_t generation, std::uint32_t count = 1) noexcept {
-        std::uint32_t seen = word_.load(std::memory_order_relaxed);
+        word seen = word_.load(std::memory_order_relaxed);
         for (;;) {
             if ((seen & life_mask) != life_of(generation))
                 return entry::ended;
-            if ((seen & waiting) != 0 || (seen & count_mask) + count > capacity())
+            if ((seen & waiting) != 0 || count_in(seen) + count > capacity())
                 return is_shut(seen) ? entry::ended : entry::full;
             // Relaxed: a credit carries nothing; the inbox publishes the message.
-            if (word_.compare_exchange_weak(seen, seen + count, std::memory_order_relaxed,
-                                            std::memory_order_relaxed))
+            if (word_.swap(seen, seen + count, std::memory_order_relaxed))
                 return entry::entered;
         }
     }
     /// Is there room? For who has said that it waits for some: when there is none, whoever gives
     /// credits back afterwards knows of it ("room").
     [[nodiscard]] bool has_room(std::uint32_t generation) noexcept {
-        const std::uint32_t seen = word_.fetch_add(0, room.release());
-        return !goes_on(seen, generation) ||
-               ((seen & waiting) == 0 && (seen & count_mask) < capacity());
+        const word seen = word_.change([](word now) { return now; }, room.release());
+        return !goes_on(seen, generation) || ((seen & waiting) == 0 && count_in(seen) < capacity());
     }
     /// As enter; puts the caller in the line when it is full (`w.carried` is its envelope), and the
     /// result is full then.
@@ -127,7 +133,7 @@ public:
     /// Gives credits back; whoever waits gets them, with its envelope pushed to `in`.
     void leave(std::uint32_t count, inbox& in) noexcept {
         // The bit is in the same word, so it cannot be missed. Acquire: see has_room.
-        const std::uint32_t before = word_.fetch_sub(count, room.acquire());
+        const word before = word_.change([count](word now) { return now - count; }, room.acquire());
         if ((before & waiting) != 0) [[unlikely]]
             serve(in);
     }
@@ -152,21 +158,64 @@ public:
 private:
     TACTUS_CHECK_MODULE("mailbox_gate");
 
-    static constexpr std::uint32_t count_mask = (1U << 21) - 1;
-    static constexpr std::uint32_t waiting = 1U << 21;
-    static constexpr std::uint32_t life_shift = 22;
-    static constexpr std::uint32_t life_mask = ~((1U << life_shift) - 1);
+    using word = std::uintptr_t;
+
+    /// As wide as a pointer, which is the widest that portable atomics are.
+    class atomic_word {
+    public:
+        explicit atomic_word(word initial) noexcept : value_(packed_from(initial)) {}
+        [[nodiscard]] word load(std::memory_order order) const noexcept {
+            return word_from(value_.load(order));
+        }
+        void store(word to, std::memory_order order) noexcept {
+            value_.store(packed_from(to), order);
+        }
+        /// False, and `seen` is what there is, when it was not `seen`, or for no reason.
+        [[nodiscard]] bool swap(word& seen, word to, std::memory_order order) noexcept {
+            packed* now = packed_from(seen);
+            const bool done = value_.compare_exchange_weak(now, packed_from(to), order,
+                                                           std::memory_order_relaxed);
+            seen = word_from(now);
+            return done;
+        }
+        /// Returns what there was.
+        template <class To>
+        word change(To&& to, std::memory_order order) noexcept {
+            word seen = load(std::memory_order_relaxed);  // a guess; the swap verifies it
+            while (!swap(seen, to(seen), order)) {
+            }
+            return seen;
+        }
+
+    private:
+        struct packed;  // a pointer that points nowhere
+        [[nodiscard]] static packed* packed_from(word w) noexcept {
+            return reinterpret_cast<packed*>(w);
+        }
+        [[nodiscard]] static word word_from(packed* p) noexcept {
+            return reinterpret_cast<word>(p);
+        }
+        port::atomic<packed*> value_;
+    };
+
+    static constexpr word count_mask = (word{1} << 21) - 1;
+    static constexpr word waiting = word{1} << 21;
+    static constexpr unsigned life_shift = 22;
+    static constexpr word life_mask = ~((word{1} << life_shift) - 1);
     static constexpr std::uint32_t overflow_shift = 24;
     static constexpr std::uint32_t keeps_control = 1U << 31;
+    static_assert(sizeof(word) > 4 || port::has_interrupts);  // see ABA
 
-    [[nodiscard]] static constexpr std::uint32_t life_of(std::uint32_t generation) noexcept {
-        return generation << life_shift;
+    [[nodiscard]] static constexpr word life_of(std::uint32_t generation) noexcept {
+        return word{generation} << life_shift;
     }
-    [[nodiscard]] static constexpr bool is_shut(std::uint32_t seen) noexcept {
+    [[nodiscard]] static constexpr std::uint32_t count_in(word seen) noexcept {
+        return static_cast<std::uint32_t>(seen & count_mask);
+    }
+    [[nodiscard]] static constexpr bool is_shut(word seen) noexcept {
         return (seen & count_mask) == count_mask;
     }
-    [[nodiscard]] static constexpr bool goes_on(std::uint32_t seen,
-                                                std::uint32_t generation) noexcept {
+    [[nodiscard]] static constexpr bool goes_on(word seen, std::uint32_t generation) noexcept {
         return (seen & life_mask) == life_of(generation) && !is_shut(seen);
     }
     void set_aside(inbox& in) noexcept;
@@ -175,6 +224,7 @@ private:
         aside_count_.store(aside_.size(), std::memory_order_relaxed);
     }
     void serve(inbox& in) noexcept;
+    void end_waiting() noexcept;
     void append(gate_waiter& w) noexcept;
     void unlink(gate_waiter& w) noexcept;
     [[nodiscard]] gate_waiter* end_life() noexcept;
@@ -182,7 +232,7 @@ private:
 
     // "room": who waits for room elsewhere said so before the owner, who gives credits back, looks.
     static constexpr port::edge room{"gate-room"};
-    port::atomic<std::uint32_t> word_{count_mask};  // shut
+    atomic_word word_{count_mask};  // shut
     // Capacity and strategy; atomic, because a sender of an earlier life may read them.
     port::atomic<std::uint32_t> settings_{0};
     port::atomic<std::uint32_t> aside_count_{0};
