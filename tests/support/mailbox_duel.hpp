@@ -107,9 +107,11 @@ private:
         if (!owned_ || !model_.state.should_process())
             return;
         require(real_.owner_has_user() == !model_.user.empty());
-        tactus::envelope* first = rng_.below(4) == 0 ? real_.peek_user() : nullptr;
+        if (rng_.below(4) == 0) {
+            require(real_.fetch_batch() <= model_.user.size());
+            require(!real_.first_deadline());
+        }
         tactus::envelope* e = real_.next_user();
-        require(first == nullptr || first == e);
         require((e == nullptr) == model_.user.empty());
         if (e == nullptr || !good_)
             return;

@@ -168,11 +168,10 @@ slot* coordinator::next_timed(worker_lanes& w) noexcept {
 void coordinator::note_deadline(slot& s, worker_lanes& w) noexcept {
     if (time_ == nullptr)
         return;
-    const envelope* first = s.peek_user();
-    if (first == nullptr || (first->flags() & envelope::has_deadline) == 0)
+    const auto deadline = s.first_deadline();
+    if (!deadline)
         return;
-    const duration late =
-        time_->now() - instant::from_ns(static_cast<std::uint64_t>(first->deadline()));
+    const duration late = time_->now() - instant::from_ns(static_cast<std::uint64_t>(*deadline));
     if (late <= duration::zero())
         return;
     w.deadline_misses_.store(w.deadline_misses_.load(std::memory_order_relaxed) + 1,

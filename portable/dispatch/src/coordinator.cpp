@@ -355,9 +355,8 @@ void coordinator::requeue(slot& s, worker_lanes* from) noexcept {
         submit(s, from, {lane::cancel, s.priority(), 0});
         return;
     }
-    if (const envelope* first = s.peek_user();
-        first != nullptr && (first->flags() & envelope::has_deadline) != 0) {
-        submit(s, from, {lane::timed, s.priority(), first->deadline()});
+    if (const auto deadline = s.first_deadline()) {
+        submit(s, from, {lane::timed, s.priority(), *deadline});
         return;
     }
     // Who has had a run waits behind what came from outside meanwhile.

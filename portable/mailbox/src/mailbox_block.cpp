@@ -15,6 +15,8 @@ void mailbox_block::open(const mailbox_options& o, std::uint32_t generation,
     owed_ = 0;
     warn_again();  // nobody has a reference to this life yet
     looks_always_ = false;
+    evictable_ = evictable::none;
+    bool by_order = false;
     void* place = storage_;
     switch (o.kind) {
     case mailbox_kind::fifo:
@@ -27,6 +29,7 @@ void mailbox_block::open(const mailbox_options& o, std::uint32_t generation,
     case mailbox_kind::stable_priority:
         TACTUS_CHECK(1, order != nullptr);
         queue_ = ::new (place) priority_queue(memory_, *order);
+        by_order = true;
         looks_always_ = true;
         break;
     case mailbox_kind::control_aware:
@@ -39,6 +42,8 @@ void mailbox_block::open(const mailbox_options& o, std::uint32_t generation,
         return;
     }
     gate_.open(generation, o);
+    if (o.when_full == overflow::drop_oldest)
+        evictable_ = by_order ? evictable::but_some : evictable::all;
     // Together only where it does not make a small mailbox look full.
     together_ = std::clamp<std::uint32_t>(o.capacity / 8, 1, together_max);
     // len * 100 / capacity >= percent, without a division per message.
@@ -54,12 +59,20 @@ void mailbox_block::end_queue() noexcept {
 }
 
 std::uint32_t mailbox_block::fetch(inbox& in) noexcept {
-    const std::uint32_t before = queue_->size();
-    if (options_.is_bounded() && options_.when_full == overflow::drop_oldest) {
-        constexpr std::uint32_t max = mailbox_gate::taken_per_run_max;
-        if (before < max && (gate_.has_aside() || !in.looks_empty()))
-            (void)gate_.take(in, *queue_, max - before);
+    switch (evictable_) {
+    case evictable::none:
+        break;
+    case evictable::all:
+        return queue_->size() + gate_.taken();
+    case evictable::but_some: {
+        const std::uint32_t before = queue_->size();
+        constexpr std::uint32_t max = mailbox_gate::taken_at_once_max;
+        if (before < max && (!in.looks_empty() || gate_.has_aside())) {
+            if (envelope* e = gate_.take(in, *queue_, max - before); e != nullptr)
+                (void)unplaced_.push(*e);
+        }
         return queue_->size();
+    }
     }
     envelope* e = in.take_all();
     while (e != nullptr) {
@@ -77,6 +90,8 @@ envelope* mailbox_block::next(inbox& in) noexcept {
     if (queue_->broken() != nullptr) [[unlikely]]
         return nullptr;
     envelope* e = queue_->pop();
+    if (e == nullptr && evictable_ == evictable::all && (!in.looks_empty() || gate_.has_aside()))
+        e = gate_.take(in);
     if (e == nullptr) {
         settle(in);
         return nullptr;
@@ -96,6 +111,13 @@ void mailbox_block::leave(inbox& in) noexcept {
     if (warned() &&
         std::uint64_t{gate_.taken()} * 100 < std::uint64_t{options_.capacity} * calm_percent)
         warn_again();
+}
+
+std::optional<std::int64_t> mailbox_block::first_deadline(inbox& in) noexcept {
+    (void)fetch(in);
+    if (const envelope* e = queue_->peek(); e != nullptr)
+        return e->deadline_if_any();
+    return evictable_ == evictable::all ? gate_.first_deadline(in) : std::nullopt;
 }
 
 prepended mailbox_block::prepend(envelope_list& batch) noexcept {

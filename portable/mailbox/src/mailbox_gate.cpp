@@ -43,13 +43,11 @@ mailbox_gate::eviction mailbox_gate::evict(inbox& in, std::uint32_t generation) 
     // The owner may have made room meanwhile, or ended the life.
     if (const entry now = enter(generation); now != entry::full)
         return {now, nullptr};
-    const bool spares = (settings_.load(std::memory_order_relaxed) & keeps_control) != 0;
     set_aside(in);
     // One that was meant for an earlier life and came late has no credit to hand on; nor has a
     // signal that the runtime owes.
-    envelope* out = aside_.take_first([&](envelope& e) {
-        return e.generation() == generation && !e.owed() && !(spares && e.type.read()->is_control);
-    });
+    envelope* out =
+        aside_.take_first([&](envelope& e) { return e.generation() == generation && !e.owed(); });
     note_aside();
     return {out != nullptr ? entry::entered : entry::full, out};
 }
@@ -109,29 +107,45 @@ void mailbox_gate::unlink(gate_waiter& w) noexcept {
 void mailbox_gate::set_aside(inbox& in) noexcept {
     // Said before the inbox is emptied: who finds it empty must find this.
     aside_count_.store(1, std::memory_order_relaxed);
+    const bool spares = spares_control();
     envelope* e = in.set_aside();
     while (e != nullptr) {
         envelope* after = e->next.read();
-        (void)aside_.push(*e);
+        (void)(spares && e->type.read()->is_control ? control_aside_ : aside_).push(*e);
         e = after;
     }
 }
 
-bool mailbox_gate::take(inbox& in, user_queue& to, std::uint32_t max) noexcept {
+envelope* mailbox_gate::take(inbox& in) noexcept {
     const port::lock_guard held(mutex_);
     set_aside(in);
-    bool whole = true;
-    for (; max > 0 && whole; --max) {
-        envelope* e = aside_.pop();
-        if (e == nullptr)
+    envelope* e = pop_aside();
+    note_aside();
+    return e;
+}
+
+std::optional<std::int64_t> mailbox_gate::first_deadline(inbox& in) noexcept {
+    const port::lock_guard held(mutex_);
+    set_aside(in);
+    const envelope* e = control_aside_.peek();
+    if (e == nullptr)
+        e = aside_.peek();
+    note_aside();
+    return e != nullptr ? e->deadline_if_any() : std::nullopt;
+}
+
+envelope* mailbox_gate::take(inbox& in, user_queue& to, std::uint32_t max) noexcept {
+    const port::lock_guard held(mutex_);
+    set_aside(in);
+    envelope* e = nullptr;
+    for (; max > 0; --max) {
+        e = aside_.pop();
+        if (e == nullptr || !to.push(*e))
             break;
-        if (!to.push(*e)) {
-            (void)aside_.push_front(*e);
-            whole = false;
-        }
+        e = nullptr;
     }
     note_aside();
-    return whole;
+    return e;
 }
 
 gate_waiter* mailbox_gate::end_life() noexcept {

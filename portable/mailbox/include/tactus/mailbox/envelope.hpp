@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include <tactus/base/memory_source.hpp>
@@ -143,6 +144,9 @@ public:
     /// Requires: emplaced with has_deadline. Nanoseconds of the system's clock.
     void set_deadline(std::int64_t at) noexcept { store_extra(inside_size - 8, at); }
     [[nodiscard]] std::int64_t deadline() const noexcept { return load_extra(inside_size - 8); }
+    [[nodiscard]] std::optional<std::int64_t> deadline_if_any() const noexcept {
+        return (flags() & has_deadline) != 0 ? std::optional(deadline()) : std::nullopt;
+    }
     /// Says when it was sent, in nanoseconds of the system's clock. Requires: the message is
     /// inside, without extras, and fits<M>(has_stamp).
     void set_stamp(std::int64_t at) noexcept {

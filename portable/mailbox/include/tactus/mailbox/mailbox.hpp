@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <tactus/mailbox/envelope.hpp>
 #include <tactus/mailbox/inbox.hpp>
@@ -151,9 +152,12 @@ public:
     [[nodiscard]] bool owner_has_user() const noexcept {
         return batch_ != nullptr || !inbox_.looks_empty() || (kind_ != nullptr && !kind_->empty());
     }
-    [[nodiscard]] envelope* peek_user() noexcept {
+    /// The deadline of the next message, if it has one.
+    [[nodiscard]] std::optional<std::int64_t> first_deadline() noexcept {
         (void)fetch_batch();
-        return batch_ != nullptr || kind_ == nullptr ? batch_ : kind_->queue().peek();
+        if (batch_ != nullptr) [[likely]]
+            return batch_->deadline_if_any();
+        return kind_ != nullptr ? kind_->first_deadline(inbox_) : std::nullopt;
     }
     /// The block of a mailbox that is not plain; nullptr otherwise.
     [[nodiscard]] mailbox_block* kind() const noexcept { return kind_; }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <tactus/base/memory_source.hpp>
 #include <tactus/mailbox/mailbox_gate.hpp>
@@ -50,8 +51,11 @@ public:
 
     /// The next message; its credit is given back. Null when there is none, or the queue is broken.
     [[nodiscard]] envelope* next(inbox& in) noexcept;
-    /// Moves what the inbox has to the queue, and says how many messages are there.
+    /// Moves what the inbox has to the queue, unless senders evict it, and says how many messages
+    /// wait, about.
     [[nodiscard]] std::uint32_t fetch(inbox& in) noexcept;
+    /// The deadline of the next message, if it has one.
+    [[nodiscard]] std::optional<std::int64_t> first_deadline(inbox& in) noexcept;
     [[nodiscard]] bool empty() noexcept { return queue_->size() == 0 && !gate_.has_aside(); }
     /// Gives back credits that were kept to give them back together. At the end of a run.
     void settle(inbox& in) noexcept {
@@ -114,6 +118,10 @@ private:
     std::uint32_t owed_ = 0;      // credits not given back yet
     std::uint32_t together_ = 1;  // credits given back at once
     bool looks_always_ = false;   // newer messages may come before those in the queue
+    // What senders may evict of what waits. All: it stays at the gate, and the queue has only what
+    // was put before it.
+    enum class evictable : std::uint8_t { none, but_some, all };
+    evictable evictable_ = evictable::none;
     std::uint32_t generation_ = 0;
     instant warned_at_ = instant::never();  // when the owner first saw it; never: not yet
 

@@ -23,6 +23,10 @@
 // pushes the first one's envelope to the inbox itself: so waiters are served strictly in order, a
 // tell cannot overtake an offer, and nobody has to wake up for the queue to move on.
 //
+// With drop_oldest messages wait here, under the lock, until each is handed to its handler, so that
+// a sender evicts the oldest of all. The owner moves them out of the inbox, and so does a sender
+// that evicts. With an order of messages the owner takes some at once (mailbox_block).
+//
 // A gate belongs to a slot for as long as the system lives, whatever lives the slot has: a sender
 // delayed across the end of one finds a gate, not a hole. Credits of a life that has ended are
 // forgotten with it; the owner gives back only those of envelopes of its own generation. Between
@@ -40,6 +44,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <tactus/base/check.hpp>
 #include <tactus/mailbox/inbox.hpp>
@@ -66,7 +71,7 @@ struct gate_waiter {
 class mailbox_gate {
 public:
     static constexpr std::uint32_t capacity_max = (1U << 21) - 2;
-    static constexpr std::uint32_t taken_per_run_max = 64;  // of drop_oldest
+    static constexpr std::uint32_t taken_at_once_max = 64;  // of drop_oldest with an order
 
     enum class entry : std::uint8_t {
         entered,  // the caller has a credit
@@ -122,7 +127,7 @@ public:
         entry result;
         envelope* out;  // whose credit the caller has now; null: there was room after all
     };
-    /// For drop_oldest, when full: makes room by taking out the oldest message no run has taken. A
+    /// For drop_oldest, when full: makes room by taking out the oldest message that waits here. A
     /// control-aware mailbox gives no control message away (TC-M15), and none gives away a signal
     /// that the runtime owes. `full` when nothing may go:
     /// then messages may have moved from `in` to the side, and the caller looks for work again.
@@ -137,9 +142,14 @@ public:
         if ((before & waiting) != 0) [[unlikely]]
             serve(in);
     }
-    /// For drop_oldest: moves at most `max` of the oldest to the owner's queue. False: it is
-    /// broken.
-    [[nodiscard]] bool take(inbox& in, user_queue& to, std::uint32_t max) noexcept;
+    /// For drop_oldest: the next message, out of reach of senders; nullptr: there is none. Control
+    /// messages of a control-aware mailbox come first.
+    [[nodiscard]] envelope* take(inbox& in) noexcept;
+    /// The deadline of the message that take would return, if it has one.
+    [[nodiscard]] std::optional<std::int64_t> first_deadline(inbox& in) noexcept;
+    /// For drop_oldest: moves at most `max` of the oldest to the owner's queue. Returns the one
+    /// that a broken queue did not take; nullptr when there is none.
+    [[nodiscard]] envelope* take(inbox& in, user_queue& to, std::uint32_t max) noexcept;
     /// Messages set aside by evict: they are older than the inbox. A look.
     [[nodiscard]] bool has_aside() const noexcept {
         return aside_count_.load(std::memory_order_relaxed) != 0;
@@ -149,7 +159,7 @@ public:
     template <class Sink>
     void close(Sink&& sink) noexcept {
         gate_waiter* line = end_life();
-        while (envelope* e = aside_.pop())
+        while (envelope* e = pop_aside())
             sink(*e);
         note_aside();
         tell(line);
@@ -221,7 +231,14 @@ private:
     void set_aside(inbox& in) noexcept;
     void note_aside() noexcept {
         // Relaxed: who looks has seen the inbox emptied, which comes after (see inbox::set_aside).
-        aside_count_.store(aside_.size(), std::memory_order_relaxed);
+        aside_count_.store(aside_.size() + control_aside_.size(), std::memory_order_relaxed);
+    }
+    [[nodiscard]] envelope* pop_aside() noexcept {
+        envelope* e = control_aside_.pop();
+        return e != nullptr ? e : aside_.pop();
+    }
+    [[nodiscard]] bool spares_control() const noexcept {
+        return (settings_.load(std::memory_order_relaxed) & keeps_control) != 0;
     }
     void serve(inbox& in) noexcept;
     void end_waiting() noexcept;
@@ -243,6 +260,7 @@ private:
     gate_waiter* last_ = nullptr;
     duration push_timeout_;
     envelope_list aside_;
+    envelope_list control_aside_;  // of a control-aware mailbox: not evicted
 };
 
 }  // namespace tactus::inline v0
