@@ -120,11 +120,4 @@ void actor_scheduler::suspension_limit(mailbox_index who, suspend_limit_action a
     hub_.actor_failed(who, {"suspended for longer than its limit", nullptr});
 }
 
-void actor_scheduler::mailbox_failed(mailbox_index who, const failure& why) noexcept {
-    if (slots_.find(who) == nullptr)
-        return;
-    hub_.actor_failed(who, why);
-    (void)stop(who);
-}
-
 }  // namespace tactus::inline v0

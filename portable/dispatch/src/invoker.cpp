@@ -293,7 +293,7 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
             }
         }
         if (s.kind() != nullptr) [[unlikely]]
-            end_of_kind(t);
+            failed = end_of_kind(t) || failed;
         if (t.stamp_ != nullptr) [[unlikely]]
             *t.stamp_ = system.time_->now();
         if (s.state().should_process()) [[likely]]
@@ -311,7 +311,7 @@ invoke_result invoker::run(worker& w, slot& s) noexcept {
     return result;
 }
 
-void invoker::end_of_kind(turn& t) noexcept {
+bool invoker::end_of_kind(turn& t) noexcept {
     mailbox_block& block = *t.slot_.kind();
     actor_scheduler& system = t.worker_.system_;
     // Credits that were kept: the next run may be far away.
@@ -319,13 +319,30 @@ void invoker::end_of_kind(turn& t) noexcept {
     // CO-4: who waits for room anywhere tries again.
     if (system.suspensions_.wants_room()) [[unlikely]]
         (void)system.suspensions_.capacity_available();
-    // RG-4: a queue that cannot go on ends its actor.
-    if (const char* why = block.queue().broken())
-        system.mailbox_failed(t.self(), {why, nullptr});
+    const char* why = block.queue().broken();
+    if (why != nullptr) [[unlikely]]
+        queue_broke(t, block, why);
     // MB-5: above the threshold for longer than a second, senders are told again. The clock is read
     // once per run, and only then.
     if (block.warned() && system.time_ != nullptr)
         block.time_passed(system.time_->now());
+    return why != nullptr;
+}
+
+// RG-4: the supervisor decides whether the actor goes on; its queue can.
+void invoker::queue_broke(turn& t, mailbox_block& block, const char* why) noexcept {
+    worker& w = t.worker_;
+    envelope_list lost;
+    envelope_list first;
+    block.mend(t.slot_.senders_inbox(), lost, first);
+    while (envelope* e = first.pop())
+        t.slot_.put_back(*e);
+    fail(t, {why, nullptr});
+    w.system_.hub_.discarded(&w.measured_, lost.size());
+    while (envelope* e = lost.pop()) {
+        w.system_.hub_.dead_letter(t.self(), *e, dead_letter_cause::scheduler_failure);
+        w.envelopes_.dispose(*e);
+    }
 }
 
 handled invoker::receive_specially(turn& t, envelope& e, bool& deferred) noexcept {
@@ -414,11 +431,10 @@ void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
         actor_scheduler* system;
         worker* w;
     } context{&system, w};
-    const bool broke = s.kind() != nullptr && s.kind()->queue().broken() != nullptr;  // RG-4
     leftovers_sink sink{system.hub_, who,
-                        system.phase() != system_phase::running ? dead_letter_cause::shutdown
-                        : broke ? dead_letter_cause::scheduler_failure
-                                : dead_letter_cause::recipient_terminated,
+                        system.phase() != system_phase::running
+                            ? dead_letter_cause::shutdown
+                            : dead_letter_cause::recipient_terminated,
                         [](void* c, envelope& e) noexcept {
                             auto* to = static_cast<context_type*>(c);
                             to->system->dispose(to->w, e);

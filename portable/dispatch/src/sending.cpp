@@ -334,7 +334,7 @@ sent actor_scheduler::send_owed_parcel(slot& s, const detail::parcel& p,
         envelope* e = take_envelope(w);
         if (e == nullptr)
             return exhausted();
-        const std::uint32_t owed = s.gated() != nullptr ? std::uint32_t{envelope::is_owed} : 0U;
+        const std::uint32_t owed = s.kind() != nullptr ? std::uint32_t{envelope::is_owed} : 0U;
         if (const sent failed = put(w, *e, p, extras_for(to) | owed); failed != sent::accepted)
             return failed == sent::pool_exhausted ? exhausted() : failed;
         if ((e->flags() & envelope::has_deadline) != 0)

@@ -96,13 +96,44 @@ envelope* mailbox_block::next(inbox& in) noexcept {
         settle(in);
         return nullptr;
     }
-    // The credit of a message that was meant for an earlier life went with that.
-    if (options_.is_bounded() && e->generation() == generation_ && !e->owed()) {
+    if (has_credit(*e)) {
         ++owed_;
         if (owed_ >= together_ || gate_.anybody_waits())
             leave(in);
     }
     return e;
+}
+
+void mailbox_block::mend(inbox& in, envelope_list& lost, envelope_list& first) noexcept {
+    envelope_list signals;
+    const auto give_up = [&](envelope& e) {
+        owed_ += has_credit(e) ? 1U : 0U;
+        (void)(e.owed() ? signals : lost).push(e);
+    };
+    while (envelope* e = queue_->take_unreadable())
+        give_up(*e);
+    while (envelope* e = unplaced_.pop())
+        give_up(*e);
+    queue_->mend();
+    // Behind what is older: where the newest messages were.
+    std::uint32_t missing = signals.size();
+    while (missing > 0) {
+        envelope* newest = queue_->pop_back();
+        if (newest == nullptr)
+            break;
+        if (newest->owed()) {
+            (void)signals.push_front(*newest);
+            continue;
+        }
+        owed_ += has_credit(*newest) ? 1U : 0U;
+        (void)lost.push_front(*newest);
+        --missing;
+    }
+    while (envelope* e = signals.pop()) {
+        if (missing > 0 || !queue_->push(*e))
+            (void)first.push_front(*e);
+    }
+    settle(in);
 }
 
 void mailbox_block::leave(inbox& in) noexcept {

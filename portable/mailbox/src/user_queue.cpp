@@ -119,6 +119,10 @@ bool priority_queue::push(envelope& e) noexcept {
     return true;
 }
 
+envelope* priority_queue::take_unreadable() noexcept {
+    return broken() == order_failed && count_ != 0 ? heap_[--count_].message : nullptr;
+}
+
 envelope* priority_queue::pop() noexcept {
     if (count_ == 0)
         return nullptr;

@@ -179,21 +179,6 @@ TEST(invoker_close, TC_M07_a_suspended_actor_is_closed_and_refuses) {
     EXPECT_FALSE(rig->resume(a, suspension::await));
 }
 
-// RG-4
-TEST(invoker_close, a_broken_queue_fails_and_closes_its_actor) {
-    kernel_rig rig;
-    const mailbox_index a = rig.spawn<ending_actor>();
-    EXPECT_TRUE(rig->suspend(a, suspension::await));
-    rig.tell(a, {1, 2});
-    rig->mailbox_failed(a, {"broken", nullptr});
-    EXPECT_TRUE(journal().is({failed, ended, dead + 1, dead + 2, closed}));
-    EXPECT_EQ(rig.events.last_failed, a);
-    EXPECT_EQ(rig.events.last_what[0], 'b');
-    EXPECT_EQ(rig->slots().find(a), nullptr);
-    rig->mailbox_failed(a, {"again", nullptr});
-    EXPECT_EQ(rig.events.failed_count, 1u);
-}
-
 // LN table, LN-8: a terminating actor waits in cancel, before everybody.
 TEST(invoker_close, a_terminating_actor_comes_before_other_work) {
     kernel_rig rig;

@@ -243,9 +243,6 @@ public:
         const caller c(*this);
         return c.gone() ? 0 : suspensions_.signal(key);
     }
-    /// RG-4: a queue of this actor reports that it is broken: the mailbox is closed, its contents
-    /// go to dead letters, and the actor fails.
-    void mailbox_failed(mailbox_index who, const failure& why) noexcept;
 
     // ---- running: for executors
 

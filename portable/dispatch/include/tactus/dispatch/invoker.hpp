@@ -57,7 +57,9 @@ private:
     /// Requires: has_span, and a tracer.
     static void trace(turn& t, envelope& e) noexcept;
     static std::uint32_t prologue(turn& t) noexcept;
-    static void end_of_kind(turn& t) noexcept;
+    /// True when the queue broke, and the actor has failed.
+    [[nodiscard]] static bool end_of_kind(turn& t) noexcept;
+    static void queue_broke(turn& t, mailbox_block& block, const char* why) noexcept;
     static void refuse_generation(turn& t, system_message& m) noexcept;
     static void refuse_generation(worker& w, slot& s, envelope& e) noexcept;
 };

@@ -45,8 +45,8 @@ public:
         has_guard = 32,    // boxed, and the address of an envelope_guard lies in front of it
         has_note = 64,     // before the other extras
         was_begun = 128,   // its note was asked, and it is handled
-        is_owed = 256      // a signal of the runtime in a bounded mailbox: takes no credit of its
-                           // gate, and is not evicted
+        is_owed = 256  // a signal of the runtime in a mailbox that is not plain: takes no credit
+                       // of a gate, is not evicted, and survives when the queue breaks
     };
 
     envelope() noexcept = default;

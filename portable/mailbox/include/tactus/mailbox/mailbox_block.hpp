@@ -65,11 +65,18 @@ public:
     /// MB-3, MB-7: all of `batch`, in its order, before everything that is queued; or an error, and
     /// the batch is as it was.
     [[nodiscard]] prepended prepend(envelope_list& batch) noexcept;
+    /// RG-4: makes a broken queue usable. Messages that lost their order, or found no place, go to
+    /// `lost`, and their credits are given back. Signals that the runtime owes stay, instead of the
+    /// newest messages of a deque; of other kinds they go to `first`, the newest first, and the
+    /// caller puts them before everything else.
+    void mend(inbox& in, envelope_list& lost, envelope_list& first) noexcept;
     /// What is left goes to `sink`: the queue in its order, then what was set aside; whoever waits
     /// at the gate is told. Requires: the inbox is closed.
     template <class Sink>
     void close(Sink&& sink) noexcept {
-        while (envelope* e = queue_->broken() != nullptr ? queue_->take_any() : queue_->pop())
+        while (envelope* e = queue_->take_unreadable())
+            sink(*e);
+        while (envelope* e = queue_->pop())
             sink(*e);
         while (envelope* e = unplaced_.pop())
             sink(*e);
@@ -101,6 +108,10 @@ private:
     static constexpr std::uint32_t together_max = 16;  // credits given back at once
     static constexpr std::uint32_t calm_percent = 50;
 
+    /// The credit of a message that was meant for an earlier life went with that.
+    [[nodiscard]] bool has_credit(const envelope& e) const noexcept {
+        return options_.is_bounded() && e.generation() == generation_ && !e.owed();
+    }
     void leave(inbox& in) noexcept;
     void end_queue() noexcept;
     void warn_again() noexcept {

@@ -12,8 +12,9 @@
 //   priority_queue   the least first, by the user's order; among equals as they came
 //   control_queue    control messages first; two lists
 //
-// A queue that cannot go on (no memory, an order that throws) says so once through broken(); its
-// mailbox is closed then, and what it holds becomes dead letters (RG-4). It loses nothing itself.
+// A queue that cannot go on (no memory, an order that throws) reports it through broken() and takes
+// nothing until it is mended: its actor fails, and what has lost its order becomes dead letters
+// (RG-4). It loses nothing itself.
 #pragma once
 
 #include <cstddef>
@@ -76,11 +77,13 @@ public:
     [[nodiscard]] virtual envelope* pop_back() noexcept { return nullptr; }
     [[nodiscard]] virtual envelope* peek() noexcept = 0;
     [[nodiscard]] virtual std::uint32_t size() const noexcept = 0;
-    /// Anything at all, in no order; for what is left of a broken queue.
-    [[nodiscard]] virtual envelope* take_any() noexcept { return pop(); }
+    /// A message of a broken queue that has lost its order; nullptr when all others have theirs.
+    [[nodiscard]] virtual envelope* take_unreadable() noexcept { return nullptr; }
 
     /// Why it cannot go on; nullptr while it can.
     [[nodiscard]] const char* broken() const noexcept { return broken_; }
+    /// Takes messages again. Requires: what was unreadable has been taken.
+    void mend() noexcept { broken_ = nullptr; }
 
 protected:
     user_queue() = default;
@@ -232,9 +235,7 @@ public:
         return count_ == 0 ? nullptr : heap_[0].message;
     }
     [[nodiscard]] std::uint32_t size() const noexcept override { return count_; }
-    [[nodiscard]] envelope* take_any() noexcept override {
-        return count_ == 0 ? nullptr : heap_[--count_].message;
-    }
+    [[nodiscard]] envelope* take_unreadable() noexcept override;
 
 private:
     struct entry {
