@@ -128,16 +128,16 @@ slot* coordinator::next_urgent(worker_lanes& w, bool cancel_allowed) noexcept {
 slot* coordinator::next_cancel(worker_lanes& w) noexcept {
     if (!standard())
         return parity_cancel(w);
-    slot* s = first_current(w, [&] { return global_.pop(lane::cancel); });
+    slot* s = take_from(global_, lane::cancel, w);
     if (s == nullptr)
-        s = first_current(w, [&] { return w.pinned_.pop(lane::cancel); });
+        s = take_from(w.pinned_, lane::cancel, w);
     // The worker's own: higher priorities, the plain queue, lower priorities.
     if (s == nullptr && w.keyed_.cancel_count() != 0)
-        s = first_current(w, [&] { return w.keyed_.pop_preferred(lane::cancel); });
+        s = take_preferred(lane::cancel, w);
     if (s == nullptr)
         s = first_current(w, [&] { return w.urgent_.pop(); });
     if (s == nullptr)
-        s = first_current(w, [&] { return w.keyed_.pop(lane::cancel); });
+        s = take_from(w.keyed_, lane::cancel, w);
     return s == nullptr ? nullptr : dispatched(s, w, lane::cancel);
 }
 
@@ -190,29 +190,44 @@ slot* coordinator::next_ready(worker_lanes& w) noexcept {
     if (!standard())
         return parity_ready(w);
     slot* s = nullptr;
-    if (w.is(worker_lanes::local_keyed)) {
-        s = first_current(w, [&] { return w.keyed_.pop_preferred(lane::ready); });
-        if (s != nullptr)
-            return dispatched(s, w, lane::ready);
+    // Not at every 16th step: that one could always be another lane's.
+    const auto block = static_cast<std::uint8_t>(w.step() / aged_interval);
+    if (block != w.block_) [[unlikely]] {
+        w.block_ = block;
+        s = next_aged(w);
     }
-    if (w.step() % global_interval == 0) {
-        // In turn, so that neither can hold up the other.
-        const bool pinned_first = w.step() % (2 * global_interval) != 0;
-        if ((s = pinned_first ? next_pinned(w) : next_global(w)) != nullptr ||
-            (s = pinned_first ? next_global(w) : next_pinned(w)) != nullptr)
+    if (s == nullptr && w.is(worker_lanes::local_keyed))
+        s = take_preferred(lane::ready, w);
+    if (s == nullptr)
+        s = next_plain(w);
+    if (s == nullptr && w.is(worker_lanes::local_keyed)) {
+        s = take_from(w.keyed_, lane::ready, w);
+        w.set(worker_lanes::local_keyed, s != nullptr);
+    }
+    if (s == nullptr)
+        s = take_from(w.pinned_, lane::ready, w);
+    if (s == nullptr)
+        s = take_from(global_, lane::ready, w);
+    if (s != nullptr)
+        return dispatched(s, w, lane::ready);
+    return w.shared_ ? steal(w) : nullptr;
+}
+
+// LN-2: four places take turns at being asked first, whatever their priorities are; within a place
+// it is what has waited longest. Where the worker has no priorities its plain work comes first
+// anyway, and has no turn.
+slot* coordinator::next_aged(worker_lanes& w) noexcept {
+    lane_set* const places[] = {&global_, nullptr, &w.pinned_, &w.keyed_};
+    const unsigned stride = w.is(worker_lanes::local_keyed) ? 1 : 2;
+    unsigned at = ++w.turn_ * stride;
+    for (const unsigned end = at + 4; at != end; at += stride) {
+        lane_set* const from = places[at % 4];
+        slot* s = from == nullptr ? next_plain(w)
+                                  : first_current(w, [&] { return from->pop_aged((at & 4) == 0); });
+        if (s != nullptr)
             return s;
     }
-    if ((s = next_plain(w)) != nullptr)
-        return dispatched(s, w, lane::ready);
-    if (w.is(worker_lanes::local_keyed)) {
-        s = first_current(w, [&] { return w.keyed_.pop(lane::ready); });
-        if (s != nullptr)
-            return dispatched(s, w, lane::ready);
-        w.set(worker_lanes::local_keyed, false);
-    }
-    if ((s = next_pinned(w)) != nullptr || (s = next_global(w)) != nullptr)
-        return s;
-    return w.shared_ ? steal(w) : nullptr;
+    return nullptr;
 }
 
 slot* coordinator::others_turn(worker_lanes& w) noexcept {
@@ -222,22 +237,24 @@ slot* coordinator::others_turn(worker_lanes& w) noexcept {
         s = first_current(w,
                           [&] { return w.fresh_.empty() ? lane_entry{} : w.fresh_.pop_oldest(); });
     if (s == nullptr && w.is(worker_lanes::local_keyed))
-        s = first_current(w, [&] { return w.keyed_.pop(lane::ready); });
+        s = take_from(w.keyed_, lane::ready, w);
     if (s == nullptr)
-        s = first_current(w, [&] { return w.pinned_.pop(lane::ready); });
+        s = take_from(w.pinned_, lane::ready, w);
     if (s == nullptr)
-        s = first_current(w, [&] { return global_.pop(lane::ready); });
+        s = take_from(global_, lane::ready, w);
     return s;
 }
 
-slot* coordinator::next_global(worker_lanes& w) noexcept {
-    slot* s = first_current(w, [&] { return global_.pop(lane::ready); });
-    return s == nullptr ? nullptr : dispatched(s, w, lane::ready);
+slot* coordinator::take_from(lane_set& from, lane of, worker_lanes& w) noexcept {
+    return first_current(w, [&] { return from.pop(of); });
 }
 
-slot* coordinator::next_pinned(worker_lanes& w) noexcept {
-    slot* s = first_current(w, [&] { return w.pinned_.pop(lane::ready); });
-    return s == nullptr ? nullptr : dispatched(s, w, lane::ready);
+slot* coordinator::take_preferred(lane of, worker_lanes& w) noexcept {
+    return first_current(w, [&] { return w.keyed_.pop_preferred(of); });
+}
+
+slot* coordinator::try_take_from(lane_set& from, lane of, worker_lanes& w) noexcept {
+    return first_current(w, [&] { return from.try_pop(of); });
 }
 
 slot* coordinator::steal(worker_lanes& w) noexcept {
@@ -263,7 +280,7 @@ slot* coordinator::steal(worker_lanes& w) noexcept {
         slot* s = nullptr;
         v.urgent_.steal_half(1, [&](lane_entry e) { s = claim(e, w); });
         if (s == nullptr)
-            s = first_current(w, [&] { return v.keyed_.try_pop(lane::cancel); });
+            s = try_take_from(v.keyed_, lane::cancel, w);
         if (s != nullptr) {
             // Nothing else is ready here: beyond the limit it is a fallback (LN-2).
             if (w.cancel_streak_ >= effective_limit(w)) {
@@ -272,7 +289,7 @@ slot* coordinator::steal(worker_lanes& w) noexcept {
             }
             return dispatched(s, w, lane::cancel);
         }
-        s = first_current(w, [&] { return v.keyed_.try_pop(lane::timed); });
+        s = try_take_from(v.keyed_, lane::timed, w);
         if (s != nullptr) {
             note_deadline(*s, w);
             return dispatched(s, w, lane::timed);
@@ -297,7 +314,7 @@ slot* coordinator::steal_from(worker_lanes& other, worker_lanes& w) noexcept {
     if (first != nullptr)
         return first;
     if (visits(w))
-        return first_current(w, [&] { return other.keyed_.try_pop(lane::ready); });
+        return try_take_from(other.keyed_, lane::ready, w);
     // LN-5: half, at most a batch; what was left behind is not counted.
     for (auto n = other.keyed_.try_share(steal_batch_); n > 0;) {
         const lane_entry e = other.keyed_.try_pop(lane::ready);

@@ -3,6 +3,7 @@
 // A binary heap, least key first.
 #include <tactus/dispatch/lane_heap.hpp>
 
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -41,6 +42,20 @@ void lane_heap::sift_down(std::uint32_t at) noexcept {
         std::swap(entries_[at], entries_[least]);
         at = least;
     }
+}
+
+lane_entry lane_heap::pop_oldest(std::uint32_t start) noexcept {
+    std::uint32_t at = start % size_;
+    std::uint32_t oldest = at;
+    for (std::uint32_t left = size_ < look_max ? size_ : look_max; left != 0; --left) {
+        if (entries_[at].number < entries_[oldest].number)
+            oldest = at;
+        if (++at == size_)
+            at = 0;
+    }
+    entries_[oldest].key = std::numeric_limits<std::int64_t>::min();
+    sift_up(oldest);
+    return pop().entry;
 }
 
 bool lane_heap::grow() noexcept {

@@ -85,6 +85,19 @@ lane_entry lane_set::pop_preferred(lane from) noexcept {
     return pop_locked(from);
 }
 
+lane_entry lane_set::pop_aged(bool keyed_first) noexcept {
+    if (ready_count() == 0)
+        return {};
+    const port::lock_guard held(mutex_);
+    lane_entry e;
+    if (!ready_heap_.empty() && (keyed_first || ready_queue_.empty()))
+        e = ready_heap_.pop_oldest(static_cast<std::uint32_t>(next_number_));
+    else if (!ready_queue_.empty())
+        e = ready_queue_.pop();
+    count_popped(lane::ready);
+    return e;
+}
+
 lane_entry lane_set::pop_locked(lane from) noexcept {
     lane_entry e;
     switch (from) {

@@ -72,7 +72,7 @@ slot* coordinator::parity_urgent_of(lane_set& lanes, worker_lanes& w, bool cance
 
 // The fallback of LN-2.
 slot* coordinator::parity_cancel(worker_lanes& w) noexcept {
-    slot* s = first_current(w, [&] { return global_.pop(lane::cancel); });
+    slot* s = take_from(global_, lane::cancel, w);
     if (s == nullptr) {
         const std::uint64_t hint = draw(w);
         s = first_current(w, [&] { return w.keyed_.pop_equal(lane::cancel, hint, 0); });
@@ -85,7 +85,7 @@ slot* coordinator::parity_ready(worker_lanes& w) noexcept {
     if (s == nullptr)
         s = first_current(w, [&] { return w.pinned_.pop_newest(); });
     if (s == nullptr)
-        s = first_current(w, [&] { return global_.pop(lane::ready); });
+        s = take_from(global_, lane::ready, w);
     if (s == nullptr) {
         const std::uint64_t hint = draw(w);
         s = first_current(w, [&] { return w.keyed_.pop_equal(lane::ready, hint, 0); });

@@ -298,3 +298,154 @@ TEST(lane_fairness, timed_work_makes_way_for_ready_work_wherever_it_waits) {
         EXPECT_TRUE(rig.takes({10, 11, 1, 12, 13, -1}));
     }
 }
+
+namespace {
+
+/// Mailboxes that are ready again after each of their runs.
+struct busy_mailboxes {
+    lane_rig& rig;
+    unsigned first;
+    unsigned count;
+    std::uint8_t priority;
+    bool outside;
+
+    void begin() const {
+        for (unsigned n = first; n < first + count; ++n)
+            rig.ready(n, outside ? nullptr : &rig.worker(), priority);
+    }
+    /// How many dispatches come before a mailbox that is none of these; 1,000: too many.
+    [[nodiscard]] unsigned before_another() const {
+        for (unsigned before = 0; before < 1'000; ++before) {
+            const int n = rig.take();
+            if (n < static_cast<int>(first) || n >= static_cast<int>(first + count))
+                return before;
+            rig.ready(static_cast<unsigned>(n), outside ? nullptr : &rig.worker(), priority);
+        }
+        return 1'000;
+    }
+};
+
+}  // namespace
+
+// LN-2, DF-49
+TEST(lane_fairness, DF_49_lower_priorities_wait_for_at_most_64_dispatches) {
+    constexpr struct {
+        const char* what;
+        void (*wait)(lane_rig&);
+    } waiting[] = {
+        {"next", [](lane_rig& r) { r.ready(9, &r.worker()); }},
+        {"ring",
+         [](lane_rig& r) {
+             r.ready(9, &r.worker());
+             r.ready(8, &r.worker());
+         }},
+        {"fresh",
+         [](lane_rig& r) {
+             r.fresh(9);
+             r.ready(9, &r.worker());
+         }},
+        {"lower, above the default", [](lane_rig& r) { r.ready(9, &r.worker(), 150); }},
+        {"below the default", [](lane_rig& r) { r.ready(9, &r.worker(), 1); }},
+        {"pinned",
+         [](lane_rig& r) {
+             r.at(9).pin_to(0);
+             r.ready(9);
+         }},
+        {"from outside", [](lane_rig& r) { r.ready(9); }},
+        {"from outside, lower", [](lane_rig& r) { r.ready(9, nullptr, 150); }},
+        {"from outside, below the default", [](lane_rig& r) { r.ready(9, nullptr, 1); }},
+    };
+    for (const auto& row : waiting) {
+        for (const bool outside : {false, true}) {
+            lane_rig rig;
+            const busy_mailboxes busy{rig, 0, 3, 200, outside};
+            busy.begin();
+            row.wait(rig);
+            const unsigned before = busy.before_another();
+            TEST_LOG(row.what, before);
+            EXPECT_LE(before, 64u);
+        }
+    }
+}
+
+// LN-2, DF-49: what is below the default waits for busy mailboxes of default priority.
+TEST(lane_fairness, DF_49_default_priorities_let_lower_ones_in) {
+    for (const bool outside : {false, true}) {
+        for (const bool lower_outside : {false, true}) {
+            lane_rig rig;
+            const busy_mailboxes busy{rig, 0, 3, 128, outside};
+            busy.begin();
+            rig.ready(9, lower_outside ? nullptr : &rig.worker(), 1);
+            EXPECT_LE(busy.before_another(), 64u);
+        }
+    }
+}
+
+// LN-2, DF-49: the highest priority has nearly all of the dispatches, and whatever else is busy has
+// some, wherever it waits.
+TEST(lane_fairness, DF_49_every_place_and_every_priority_goes_on) {
+    lane_rig rig;
+    constexpr unsigned kinds = 9;
+    const auto make_ready = [&](unsigned n) {
+        constexpr std::uint8_t own[] = {200, 150, 128, 60, 1};
+        constexpr std::uint8_t others[] = {150, 128, 60};
+        if (n < 5)
+            rig.ready(n, &rig.worker(), own[n]);
+        else if (n < 8)
+            rig.ready(n, nullptr, others[n - 5]);
+        else
+            rig.ready(n);  // pinned
+    };
+    rig.at(kinds - 1).pin_to(0);
+    for (unsigned n = 0; n < kinds; ++n)
+        make_ready(n);
+    unsigned last[kinds] = {};
+    unsigned count[kinds] = {};
+    unsigned longest = 0;
+    constexpr unsigned total = 64 * 64;
+    for (unsigned i = 1; i <= total; ++i) {
+        const int found = rig.take();
+        ASSERT_GE(found, 0);
+        const auto n = static_cast<unsigned>(found);
+        longest = i - last[n] > longest ? i - last[n] : longest;
+        last[n] = i;
+        ++count[n];
+        make_ready(n);
+    }
+    for (const unsigned n : count)
+        EXPECT_GT(n, 0u);
+    TEST_LOG("longest wait", longest);
+    EXPECT_LE(longest, 64u * 4);
+    EXPECT_GE(count[0], total / 16 * 15);  // strict order otherwise
+}
+
+// LN-2, DF-49: also beside cancels whose number in a row keeps step with the turns.
+TEST(lane_fairness, DF_49_cancels_do_not_take_the_turn_of_lower_priorities) {
+    lane_rig rig({.cancel_limit = 15});
+    rig.cancel(0);
+    rig.ready(1, &rig.worker(), 200);
+    rig.ready(9, &rig.worker());
+    unsigned high = 0;
+    for (unsigned i = 0; i < 5'000; ++i) {
+        const int n = rig.take();
+        if (n == 9)
+            break;
+        if (n == 0) {
+            rig.cancel(0);
+            continue;
+        }
+        ASSERT_EQ(n, 1);
+        ++high;
+        rig.ready(1, &rig.worker(), 200);
+    }
+    EXPECT_LE(high, 64u);
+}
+
+// DT-3, DF-49: parity mode keeps its strict order.
+TEST(lane_fairness, DF_49_parity_mode_knows_no_turns) {
+    lane_rig rig({.mode = tactus::lane_mode::parity});
+    const busy_mailboxes busy{rig, 0, 3, 200, false};
+    busy.begin();
+    rig.ready(9, &rig.worker(), 1);
+    EXPECT_EQ(busy.before_another(), 1'000u);
+}

@@ -88,6 +88,21 @@ TEST(lane_heap, gives_the_least_key_and_equals_in_the_order_they_came) {
     }
 }
 
+// LN-2, DF-49: whatever its key; the others keep their order.
+TEST(lane_heap, DF_49_gives_the_oldest) {
+    tactus_test::test_memory memory(bytes);
+    lane_heap heap(memory, 8);
+    constexpr std::int64_t keys[] = {55, 200, 55, 0, 127, 200};
+    for (const std::uint32_t start : {0u, 1u, 5u, 1'000u}) {
+        for (std::uint32_t i = 0; i < 6; ++i)
+            heap.push({keys[i], i, {i, 1}}, never);
+        EXPECT_EQ(heap.pop_oldest(start).slot, 0u);
+        EXPECT_EQ(heap.pop_oldest(start).slot, 1u);
+        for (const std::uint32_t n : {3u, 2u, 4u, 5u})
+            EXPECT_EQ(heap.pop().entry.slot, n);
+    }
+}
+
 TEST(lane_heap, drops_stale_entries_when_it_cannot_grow) {
     tactus_test::test_memory memory(bytes);
     lane_heap heap(memory, 4);

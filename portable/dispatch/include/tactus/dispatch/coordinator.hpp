@@ -13,8 +13,9 @@
 //      At most `cancel_streak_limit` cancels in a row while other work is ready, doubled while
 //      draining; at most `timed_streak_limit` timed in a row while ready work waits
 //   2  own ready: priorities above the default, next, fresh, ring, then priorities below
-//      At most `next_streak_limit` from next and fresh in a row while the ring waits;
-//      every 64th step the global ready lane or what is pinned here comes first, in turn
+//      At most `next_streak_limit` from next and fresh in a row while the ring waits.
+//      Every 16th step (every 64th on the short way) something else comes first, whatever its
+//      priority: see next_aged
 //   3  pinned ready, global ready
 //   4  stealing: half of another's ring, or up to `steal_batch` of its keyed ready work; when none
 //      has any, what is stuck in another's cancel or timed lane
@@ -92,6 +93,7 @@ public:
     static constexpr std::uint32_t governor_interval = 32;
     static constexpr std::uint32_t global_interval = 64;
     static constexpr std::uint32_t clock_interval = 64;
+    static constexpr std::uint32_t aged_interval = 16;
 
     explicit coordinator(const options& o) noexcept;
     ~coordinator();
@@ -316,10 +318,12 @@ private:
     [[nodiscard]] slot* next_cancel(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_timed(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_ready(worker_lanes& w) noexcept;
-    [[nodiscard]] slot* next_global(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* next_aged(worker_lanes& w) noexcept;
+    [[nodiscard]] slot* take_from(lane_set& from, lane of, worker_lanes& w) noexcept;
+    [[nodiscard]] slot* take_preferred(lane of, worker_lanes& w) noexcept;
+    [[nodiscard]] slot* try_take_from(lane_set& from, lane of, worker_lanes& w) noexcept;
     [[nodiscard]] slot* steal(worker_lanes& w) noexcept;
     [[nodiscard]] slot* steal_from(worker_lanes& other, worker_lanes& w) noexcept;
-    [[nodiscard]] slot* next_pinned(worker_lanes& w) noexcept;
     [[nodiscard]] std::uint32_t others_of(const worker_lanes& w) const noexcept {
         return visits(w) ? worker_count_ : worker_count_ - 1;
     }

@@ -79,6 +79,11 @@ public:
         return first;
     }
 
+    /// The entry with the least number, whatever its key. Of more than look_max entries it looks at
+    /// so many only, from `start` modulo their count on: it runs under a lock. Requires: not empty.
+    [[nodiscard]] lane_entry pop_oldest(std::uint32_t start) noexcept;
+    static constexpr std::uint32_t look_max = 256;
+
     /// Of the first entry and those with an equal key, in the order of their numbers, the one at
     /// `hint` modulo their count; an invalid entry when there is none. Stale ones met on the way
     /// are dropped and do not count.

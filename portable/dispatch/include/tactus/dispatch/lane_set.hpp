@@ -59,6 +59,9 @@ public:
     [[nodiscard]] lane_entry try_pop(lane from) noexcept;
     /// The first of cancel or ready, if its priority is above the default.
     [[nodiscard]] lane_entry pop_preferred(lane from) noexcept;
+    /// What has waited longest in the ready lane's heap or in its plain queue, in the heap first if
+    /// `keyed_first`; or an invalid entry.
+    [[nodiscard]] lane_entry pop_aged(bool keyed_first) noexcept;
 
     // ---- parity mode
 

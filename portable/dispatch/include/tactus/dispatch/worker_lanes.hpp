@@ -135,6 +135,10 @@ public:
     }
     /// Entries found out of date; they are not dispatches.
     [[nodiscard]] std::uint64_t stale_count() const noexcept { return stale_count_; }
+    /// How often it has looked for work; any thread may ask.
+    [[nodiscard]] std::uint32_t step() const noexcept {
+        return step_.load(std::memory_order_relaxed);
+    }
 
 private:
     friend class coordinator;
@@ -175,14 +179,13 @@ private:
     void set(special what, bool on) noexcept {
         special_ = on ? special_ | what : special_ & ~std::uint32_t{what};
     }
-    [[nodiscard]] std::uint32_t step() const noexcept {
-        return step_.load(std::memory_order_relaxed);
-    }
     bool woken_by_time_ = false;  // and not by anybody since
     bool new_deadline_ = false;   // owes_time: the timekeeper there is does not know of it
     suggestion suggestion_;
+    std::uint8_t block_ = 0;   // of steps: the last one that began with a turn of next_aged
     std::uint32_t sends_ = 0;  // in the run going on
     bool armed_ = false;       // see arm
+    std::uint8_t turn_ = 0;    // which place next_aged asked first
     fresh_stack fresh_;
     fresh_stack later_;
     fairness_certificate certificate_;
