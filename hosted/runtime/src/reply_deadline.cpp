@@ -54,9 +54,13 @@ std::optional<ask_fault> reply_deadline::wait() {
     for (;;) {
         {
             std::unique_lock held(of_.mutex_);
-            of_.changed_.wait(held, [this] { return of_.decided_ != open || span_->poll(); });
+            of_.changed_.wait(held, [this] {
+                return of_.decided_ == open ? span_->poll().has_value() : of_.decided_ != arriving;
+            });
             if (of_.decided_ == replied)
                 return std::nullopt;
+            if (of_.decided_ == failed)
+                return ask_fault::reply_failed;
             if (of_.decided_ == abandoned)
                 return ask_fault::target_terminated;
             const auto why = of_.is_last_span_ ? refusal().value_or(ask_fault::timeout) : refusal();

@@ -18,6 +18,7 @@ constexpr std::string_view lines[ask_fault_count] = {
     "the mailbox of [$] did not take a message of type [%]",
     "no actor could be made for the reply of [$]",
     "moving the reply of [$] to a message of type [%] threw an exception",
+    "making a message of type [%] to [$] threw an exception: it was not sent",
 };
 constexpr std::string_view gaps = "$#%";
 
@@ -26,7 +27,7 @@ constexpr std::string_view gaps = "$#%";
 const char* name_of(ask_fault what) noexcept {
     static constexpr const char* names[ask_fault_count] = {
         "timeout", "target_terminated", "invalid_timeout", "would_block_worker",
-        "refused", "no_room",           "reply_failed"};
+        "refused", "no_room",           "reply_failed",    "question_failed"};
     return names[static_cast<std::size_t>(what)];
 }
 

@@ -209,8 +209,12 @@ public:
         if (const auto why = deadline.wait())
             return failed(*why);
         unanswered.box = {};
-        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has come
-        return std::move(*place->reply());
+        try {
+            // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has come
+            return std::expected<R, ask_error>(std::in_place, std::move(*place->reply()));
+        } catch (...) {
+            return failed(ask_error::kind::reply_failed);
+        }
     }
 
     /// Ends an actor after what it is doing. False when it has ended.

@@ -34,7 +34,8 @@ namespace detail {
 [[nodiscard]] constexpr ask_fault fault_of(sent why) noexcept {
     return why == sent::recipient_terminated || why == sent::no_system || why == sent::shutdown
                ? ask_fault::target_terminated
-               : ask_fault::refused;
+           : why == sent::construction_failed ? ask_fault::question_failed
+                                              : ask_fault::refused;
 }
 
 }  // namespace detail

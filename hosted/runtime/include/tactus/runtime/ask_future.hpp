@@ -43,8 +43,15 @@ public:
 
     [[nodiscard]] std::future<answer> future() { return to_->get_future(); }
     void reply(R&& value) {
-        if (auto to = std::exchange(to_, std::nullopt))
-            to->set_value(std::move(value));
+        // Moving the reply is user code: when it throws, the future still gets an answer.
+        try {
+            answer made(std::in_place, std::move(value));
+            if (to_)
+                to_->set_value(std::move(made));
+            to_.reset();
+        } catch (...) {
+            fail(ask_error::kind::reply_failed);
+        }
     }
     void fail(ask_error::kind what) {
         why_.what = what;

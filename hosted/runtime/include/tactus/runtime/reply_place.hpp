@@ -9,7 +9,8 @@
 // So every question has a timer, also one that waits for ever: long times are waited for in spans.
 //
 // Invariants
-//   R1  a place is decided once; a reply that comes then is given back, and becomes a dead letter
+//   R1  a place is decided once; a reply that comes then is given back, and becomes a dead letter.
+//       One that arrives in time has decided it, whatever becomes of it
 //   R2  a timer that was told and has not ended yet decides for its own span only
 //
 // Thread safety: each function says whose it is; what is shared is under the lock.
@@ -35,25 +36,22 @@ public:
     reply_wait& operator=(const reply_wait&) = delete;
 
     /// The actor that the reply would come to has ended. Any thread.
-    void abandon() noexcept {
-        decide(decision::abandoned, [] {});
-    }
+    void abandon() noexcept { (void)decide(decision::open, decision::abandoned); }
 
 protected:
-    enum class decision : std::uint8_t { open, replied, abandoned, timed };
+    /// arriving: the reply has come in time, and is being moved.
+    enum class decision : std::uint8_t { open, arriving, replied, failed, abandoned, timed };
 
     reply_wait() = default;
     virtual ~reply_wait() = default;  // its friend could call it
 
-    /// False: it was decided before, and `first` is not called.
-    template <class First>
-    bool decide(decision how, First&& first) {
+    /// False: it was decided otherwise.
+    [[nodiscard]] bool decide(decision from, decision to) noexcept {
         {
             const std::lock_guard held(mutex_);
-            if (decided_ != decision::open)
+            if (decided_ != from)
                 return false;
-            std::forward<First>(first)();
-            decided_ = how;
+            decided_ = to;
         }
         changed_.notify_one();
         return true;
@@ -76,8 +74,13 @@ template <class R>
 class reply_place final : public reply_wait {
 public:
     /// False: it comes too late, and is still the caller's. By the actor it came to.
-    bool put(R& reply) {
-        return decide(decision::replied, [&] { reply_.emplace(std::move(reply)); });
+    bool put(R& reply) noexcept {
+        if (!decide(decision::open, decision::arriving))
+            return false;
+        // Moving it is user code, which runs without the lock, and may throw.
+        const bool has_come = call_user([&] { reply_.emplace(std::move(reply)); }).is_ok();
+        (void)decide(decision::arriving, has_come ? decision::replied : decision::failed);
+        return true;
     }
     /// After it has come. By who waits.
     [[nodiscard]] std::optional<R>& reply() noexcept { return reply_; }

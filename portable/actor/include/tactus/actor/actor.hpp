@@ -217,7 +217,20 @@ struct actor_table {
         if (set == nullptr)
             return world.failed(c, failure_kind::runtime, failure(no_frame_memory));
         t.keep();
-        const handled result = set->start_handler([&] { return supervised(handle()); }, keep);
+        const auto call = [&] {
+#if defined(__cpp_exceptions)
+            try {
+                return supervised(handle());
+            } catch (...) {
+                // Copying the message into the frame.
+                (void)world.failed(c, cause_ref::from_current_exception(world.memory()));
+                throw;
+            }
+#else
+            return supervised(handle());
+#endif
+        };
+        const handled result = set->start_handler(call, keep);
         if (!result.is_ok())
             return result;
         if (!reentrant && set->last_waits())

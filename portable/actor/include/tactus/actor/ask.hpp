@@ -77,6 +77,8 @@ bool ask_source<R, Make>::start() noexcept {
         }
         return true;
     }
+    if (how == sent::construction_failed)
+        return refused(ask_fault::question_failed);
     return refused(how == sent::recipient_terminated || how == sent::no_system
                        ? ask_fault::target_terminated
                        : ask_fault::refused);

@@ -28,8 +28,9 @@ enum class ask_fault : std::uint8_t {
     refused,             // the target's mailbox did not take it
     no_room,             // no actor, or timer, could be made for the reply
     reply_failed,        // moving the reply threw
+    question_failed,     // making or copying the question threw
 };
-inline constexpr std::size_t ask_fault_count = 7;
+inline constexpr std::size_t ask_fault_count = 8;
 [[nodiscard]] const char* name_of(ask_fault what) noexcept;
 
 /// What one line for people says of a question.
