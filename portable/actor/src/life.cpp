@@ -118,11 +118,14 @@ handled actor_world::create(const self& s, failure_kind as) noexcept {
 void actor_world::destroy_instance(const self& s) noexcept {
     // Also without one: a constructor that failed may have begun some. They refer to it.
     destroy_coroutines(s.c);
-    if (!s.c.is(cell::has_instance))
+    if (!s.c.is(cell::has_instance)) {
+        ++s.c.instance;  // what its constructor has kept of it is of no use either
         return;
+    }
     s.c.clear(cell::has_instance);
     forget_functions(s.c);
     s.type().destruct(s.instance());
+    ++s.c.instance;
 }
 
 void actor_world::forget_functions(cell& c) noexcept {

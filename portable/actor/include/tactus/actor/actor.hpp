@@ -76,16 +76,20 @@ protected:
 
     /// In the constructor, too.
     [[nodiscard]] protocol_context<Ms...> context() const noexcept {
-        turn* t = turn::current();
-        TACTUS_CHECK(1, t != nullptr);
-        TACTUS_CHECK(2, actor_world::is_in_turn(*t, this));
-        return protocol_context<Ms...>(*t);
+        return protocol_context<Ms...>(own_turn());
     }
-    [[nodiscard]] reference self() const noexcept { return context().self(); }
-    [[nodiscard]] any_ref sender() const noexcept { return context().sender(); }
+    [[nodiscard]] reference self() const noexcept { return reference(any_ref(own_turn().self())); }
+    [[nodiscard]] any_ref sender() const noexcept { return any_ref(own_turn().sender()); }
 
 private:
     TACTUS_CHECK_MODULE("actor_context");
+
+    [[nodiscard]] turn& own_turn() const noexcept {
+        turn* t = turn::current();
+        TACTUS_CHECK(1, t != nullptr);
+        TACTUS_CHECK(2, actor_world::is_in_turn(*t, this));
+        return *t;
+    }
 };
 
 namespace detail {

@@ -2,8 +2,10 @@
 //
 // Actor context: what an actor may do about itself and its family, in its turn (AC-5).
 //
-// A value, valid until the handler returns. Asking for one outside of a turn ends the program
-// (check actor_context:1); so does using that of another actor (actor_context:2).
+// A value, which may be copied and kept: it is valid in every turn of its actor for as long as the
+// instance lives that it was made for, so in a coroutine across its waits. Asking for one outside
+// of a turn ends the program (check actor_context:1), so does that of another actor (2). Likewise
+// one that was kept: outside of a turn (3), in that of another actor (4), after its instance (5).
 #pragma once
 
 #include <concepts>
@@ -76,13 +78,16 @@ public:
     /// What scheduling gives.
     using scheduled = std::expected<cancellable, scheduler_error>;
 
-    explicit actor_context(turn& t) noexcept : turn_(t) {}
+    explicit actor_context(turn& t) noexcept
+        : place_(&t.place()),
+          generation_(place_->generation()),
+          instance_(cell::of(t.place()).instance) {}
 
-    [[nodiscard]] any_ref self() const noexcept { return any_ref(turn_.self()); }
+    [[nodiscard]] any_ref self() const noexcept { return any_ref(index_in(in())); }
     /// Of the message being handled; names nothing when there is none.
-    [[nodiscard]] any_ref sender() const noexcept { return any_ref(turn_.sender()); }
+    [[nodiscard]] any_ref sender() const noexcept { return any_ref(in().sender()); }
     [[nodiscard]] any_ref parent() const noexcept {
-        return any_ref(cell::of(turn_.place()).parent());
+        return any_ref(cell::of(in().place()).parent());
     }
 
     /// A child. Fails when the name is taken or not allowed, or there is no room.
@@ -90,10 +95,11 @@ public:
     [[nodiscard]] std::expected<detail::ref_of<A>, spawn_error> try_spawn(std::string_view name,
                                                                           const spawn_options& how,
                                                                           Args&&... args) {
+        turn& t = in();
+        actor_world& of = actor_world::of(t.system());
         return detail::spawn_by<A>(
-            world(),
-            [&](const actor_world::spawn_request& r) { return world().spawn_child(turn_, r); },
-            name, how, std::forward<Args>(args)...);
+            of, [&](const actor_world::spawn_request& r) { return of.spawn_child(t, r); }, name,
+            how, std::forward<Args>(args)...);
     }
     /// A child that behaves so; see behavior.hpp.
     template <class... Ms>
@@ -115,43 +121,47 @@ public:
     detail::ref_of<A> spawn_anonymous(Args&&... args) {
         return spawn<A>(std::string_view{}, std::forward<Args>(args)...);
     }
-    [[nodiscard]] std::size_t child_count() const noexcept { return world().child_count(turn_); }
+    [[nodiscard]] std::size_t child_count() const noexcept { return world().child_count(in()); }
     /// Names nothing: there is none.
     [[nodiscard]] any_ref child(std::string_view name) const noexcept {
-        return any_ref(world().child_named(turn_, name));
+        return any_ref(world().child_named(in(), name));
     }
 
     /// Calls visit(any_ref) for each, in the order they were spawned; of one that has just ended it
     /// is the reference it had.
     template <class Visit>
     void for_each_child(Visit&& visit) const {
-        registry& slots = turn_.system().slots();
-        children_of all(slots, cell::of(turn_.place()));
+        turn& t = in();
+        registry& slots = t.system().slots();
+        children_of all(slots, cell::of(t.place()));
         while (slot* child = all.next())
             visit(any_ref(life_of(slots, *child)));
     }
 
     /// SV-3: this actor has failed, when the message is handled: as if it had returned `why`.
-    void fail(const failure& why) noexcept { world().fail(turn_, why); }
+    void fail(const failure& why) noexcept { world().fail(in(), why); }
     /// CO-6: messages wait, after this one, until the condition holds, or the limit is over; or it
     /// says why that cannot be, and they do not.
     [[nodiscard]] std::expected<void, suspend_error> suspend(
         suspend_reason reason, const resume_condition& until,
         const suspend_limit& limit = {}) noexcept {
-        return turn_.suspend(reason, until, limit);
+        return in().suspend(reason, until, limit);
     }
     /// The number of its dispatcher; see runtime::dispatchers.
     [[nodiscard]] std::uint32_t dispatcher() const noexcept {
-        return turn_.place().dispatcher_number();
+        return in().place().dispatcher_number();
     }
     /// Ends this actor when the message is handled.
-    void stop() noexcept { world().stop_self(turn_); }
+    void stop() noexcept {
+        turn& t = in();
+        actor_world::of(t.system()).stop_self(t);
+    }
     /// Ends a child. False: it is none, or has ended.
-    bool stop(any_ref child) noexcept { return world().stop_child(turn_, child.index()); }
-    void stop_children() noexcept { world().stop_children(turn_); }
+    bool stop(any_ref child) noexcept { return world().stop_child(in(), child.index()); }
+    void stop_children() noexcept { world().stop_children(in()); }
 
     /// It gets `terminated` once when `who` has ended, or has ended already. Again: nothing.
-    void watch(any_ref who) noexcept { world().watch(turn_, who.index()); }
+    void watch(any_ref who) noexcept { world().watch(in(), who.index()); }
     /// The same with a message of its own instead of `terminated`, handled as if it was sent. It is
     /// not overwritten: watching again in another way fails the actor; unwatch first.
     template <message M>
@@ -160,18 +170,18 @@ public:
         if (held == nullptr)
             fail(failure("no memory to watch an actor"));
         else
-            world().watch(turn_, who.index(), held);
+            world().watch(in(), who.index(), held);
     }
     /// It does not, not even if that is in its mailbox.
-    void unwatch(any_ref who) noexcept { world().unwatch(turn_, who.index()); }
+    void unwatch(any_ref who) noexcept { world().unwatch(in(), who.index()); }
 
     /// Puts the message being handled aside; a failure, which a handler may return, when the stash
     /// is full. For actors with_stash.
-    [[nodiscard]] std::expected<void, failure> stash() noexcept { return world().stash(turn_); }
+    [[nodiscard]] std::expected<void, failure> stash() noexcept { return world().stash(in()); }
     /// What was put aside comes next, in its order; or the oldest of it.
-    void unstash_all() noexcept { world().unstash(turn_, actor_world::all_of_stash); }
-    void unstash(std::uint32_t count) noexcept { world().unstash(turn_, count); }
-    [[nodiscard]] std::uint32_t stash_size() const noexcept { return world().stash_size(turn_); }
+    void unstash_all() noexcept { world().unstash(in(), actor_world::all_of_stash); }
+    void unstash(std::uint32_t count) noexcept { world().unstash(in(), count); }
+    [[nodiscard]] std::uint32_t stash_size() const noexcept { return world().stash_size(in()); }
 
     /// TM-1: timers with a key: starting one again replaces it. False: there is no room, or a time
     /// is too long, or not positive (SC-3); one that was there goes on then (SC-2).
@@ -202,10 +212,10 @@ public:
         return start(key, std::move(message), timer_mode::fixed_rate, first, interval);
     }
     /// No message of it is handled from now on. False: there was none.
-    bool cancel_timer(timer_key key) noexcept { return world().cancel_timer(turn_, key); }
-    void cancel_timers() noexcept { world().cancel_keyed_timers(turn_); }
+    bool cancel_timer(timer_key key) noexcept { return world().cancel_timer(in(), key); }
+    void cancel_timers() noexcept { world().cancel_keyed_timers(in()); }
     [[nodiscard]] bool is_timer_active(timer_key key) const noexcept {
-        return world().timer_active(turn_, key);
+        return world().timer_active(in(), key);
     }
     /// SC-4: the calls of typed_scheduler.hpp in this actor's name. schedule_once(delay, to,
     /// message) sends to whomever, be it that this actor has ended. What it gives cancels that, and
@@ -260,13 +270,13 @@ public:
     [[nodiscard]] tactus::scheduler* scheduler() const noexcept { return world().timers(); }
     /// BT-1: what the message being handled was delivered for; nothing when no job sent it.
     [[nodiscard]] std::optional<execution_batch> scheduler_batch() const noexcept {
-        return scheduler() != nullptr ? scheduler()->current_batch(&turn_)
+        return scheduler() != nullptr ? scheduler()->current_batch(&in())
                                       : std::optional<execution_batch>{};
     }
     /// TM-2: tells it receive_timeout when no message was handled for so long, again and again. One
     /// that it cannot have, or a time that is not positive (SC-3), fails the actor.
-    void set_receive_timeout(duration after) noexcept { world().set_receive_timeout(turn_, after); }
-    void cancel_receive_timeout() noexcept { world().set_receive_timeout(turn_, duration::max()); }
+    void set_receive_timeout(duration after) noexcept { world().set_receive_timeout(in(), after); }
+    void cancel_receive_timeout() noexcept { world().set_receive_timeout(in(), duration::max()); }
 
     /// SC-13, SC-15: `co_await context().delay(d)` gives expected<execution_batch,
     /// scheduler_error>: the batch when the time has passed, or at once why it cannot be waited
@@ -292,10 +302,10 @@ public:
     }
 
     /// EV-4: lines with this actor's path. May be kept.
-    [[nodiscard]] actor_log log() const noexcept { return {world(), turn_.self()}; }
+    [[nodiscard]] actor_log log() const noexcept { return {world(), self().index()}; }
     /// AC-7: actors by a path, from this one on; see actor_selection.hpp.
     [[nodiscard]] actor_selection select(std::string_view path) const noexcept {
-        return {world(), turn_.self(), path};
+        return {world(), self().index(), path};
     }
     /// `co_await context().resolve(selection, timeout)`: asks the first one who it is, and gives
     /// expected<any_ref, ask_fault>; target_terminated: there is nobody.
@@ -314,32 +324,40 @@ public:
             {&world(), who, timeout, std::move(message)}, token);
     }
 
-    [[nodiscard]] actor_world& world() const noexcept { return actor_world::of(turn_.system()); }
-    [[nodiscard]] turn& in() const noexcept { return turn_; }
+    [[nodiscard]] actor_world& world() const noexcept { return actor_world::of(in().system()); }
+    /// The turn of its actor that this thread is in. Not inline: a coroutine may go on on another
+    /// thread, and must not find the first one's turn in an address it has kept.
+    [[nodiscard]] turn& in() const noexcept;
 
 private:
+    TACTUS_CHECK_MODULE("actor_context");
+
     /// Sender, dispatcher and guardian filled in.
     [[nodiscard]] typed_scheduler mine() const noexcept {
-        const auto dispatcher = static_cast<std::uint16_t>(turn_.place().dispatcher_number());
-        return typed_scheduler(scheduler(), {.sender = self(),
-                                             .from = {.dispatcher = dispatcher,
-                                                      .guardian = world().guardian_of(turn_)}});
+        turn& t = in();
+        actor_world& of = actor_world::of(t.system());
+        const auto dispatcher = static_cast<std::uint16_t>(t.place().dispatcher_number());
+        return typed_scheduler(of.timers(),
+                               {.sender = any_ref(index_in(t)),
+                                .from = {.dispatcher = dispatcher, .guardian = of.guardian_of(t)}});
     }
     /// Schedules a function that ends with this instance.
     template <class F, class Schedule>
     [[nodiscard]] scheduled own(F f, const Schedule& schedule) {
-        owned_function* const record = world().make_owned_function(turn_);
+        owned_function* const record = world().make_owned_function(in());
         if (record == nullptr)
             return std::unexpected(
                 scheduler_error{.code = scheduler_errc::capacity_exceeded, .field = "function"});
         scheduled made = schedule(detail::instance_bound<F>(*record, std::move(f)));
-        world().keep_owned_function(turn_, *record, made);
+        world().keep_owned_function(in(), *record, made);
         return made;
     }
     [[nodiscard]] scheduled noted(any_ref to, const message_type& what, duration first,
                                   scheduled made) {
-        if (made)
-            world().note_scheduled(turn_, to, what, first);
+        if (made) {
+            turn& t = in();
+            actor_world::of(t.system()).note_scheduled(t, to, what, first);
+        }
         return made;
     }
 
@@ -347,7 +365,7 @@ private:
     Ref or_fail(std::string_view name, const std::expected<Ref, spawn_error>& made) noexcept {
         if (made)
             return *made;
-        world().fail_spawn(turn_, name, made.error());
+        world().fail_spawn(in(), name, made.error());
         return {};
     }
     template <class A, class... Args>
@@ -361,7 +379,9 @@ private:
     bool start(timer_key key, M message, timer_mode mode, duration first, duration interval,
                bool goes_on = false) {
         using timer = detail::timer_of<M>;
-        memory_source& memory = world().memory();
+        turn& t = in();
+        actor_world& of = actor_world::of(t.system());
+        memory_source& memory = of.memory();
         unused_block block(memory, memory.allocate(sizeof(timer), alignof(timer)), sizeof(timer),
                            alignof(timer));
         if (block.place == nullptr)
@@ -373,10 +393,18 @@ private:
         made->interval = interval;
         made->target.goes_on = goes_on;
         made->is_internal = goes_on;
-        return world().start_timer(turn_, *made, first);
+        return of.start_timer(t, *made, first);
     }
 
-    turn& turn_;
+    /// This actor, also when its slot has the generation of the next life already.
+    [[nodiscard]] mailbox_index index_in(const turn& t) const noexcept {
+        return t.self().with_generation(generation_);
+    }
+
+    // Which instance it is for: a slot, a life of it, and an instance of that life.
+    const slot* place_;
+    std::uint32_t generation_;
+    std::uint16_t instance_;
 };
 
 }  // namespace tactus::inline v0

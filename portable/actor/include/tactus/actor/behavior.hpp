@@ -50,6 +50,7 @@ public:
         : protocol_context<Ms...>(t), of_(of) {}
     /// From the next message on.
     void become(behavior<Ms...> next, become_mode how = become_mode::replace) {
+        (void)this->in();  // of the same instance as `of_`
         if (of_ != nullptr && how == become_mode::replace)
             of_->become(std::move(next));
         else

@@ -126,7 +126,6 @@ template <class Make, class IsFailure = detail::has_no_value>
         const std::optional<duration> wait = counter.next();
         bool goes_on = wait.has_value();
         if (goes_on && *wait > duration::zero()) {
-            // A context is of one turn: this may be another one.
             const auto waited = co_await actor_context(*turn::current()).delay(*wait);
             goes_on = waited.has_value();
         }

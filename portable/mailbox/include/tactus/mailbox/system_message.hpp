@@ -44,7 +44,8 @@ struct system_message {
     /// Called once when it was handled or refused, and the node is free again; may be null.
     void (*done)(system_message&) noexcept = nullptr;
     system_kind kind = system_kind::create;
-    bool linked = false;  // in a queue; a second push before it was handled is a bug
+    bool linked = false;         // in a queue; a second push before it was handled is a bug
+    std::uint16_t instance = 0;  // of a cell only, where it counts instances; would be padding
     // Of the receiver, as in an envelope: who was late is not taken for a sender to the next life.
     port::plain<std::uint32_t> generation;
 };
