@@ -34,10 +34,9 @@ void continuation_waker::drop(std::uint32_t shares) noexcept {
         destroy();
 }
 
-bool continuation_waker::begin(std::coroutine_handle<> who, detail::task_frame& root, watch* w,
+bool continuation_waker::begin(detail::task_frame& who, watch* w,
                                const cancel_token& token) noexcept {
-    who_ = who;
-    root_.write(&root);
+    who_.write(&who);
     if (w != nullptr) {
         // Before the source begins: what is cancelled already is not even tried.
         token_ = token;
@@ -70,7 +69,7 @@ continuation_waker::resumption continuation_waker::handle(const system_message& 
         state_ = state::cancelled;
         drop(1);
     }
-    return {root_.read(), who_};
+    return {&who_.read()->root(), who_.read()};
 }
 
 void continuation_waker::leave() noexcept {

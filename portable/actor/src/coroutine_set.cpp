@@ -23,32 +23,30 @@ handled coroutine_set::refuse(failure why, const coroutine_keep& keep) noexcept 
     return handled::failed(why);  // last: what ended() called may have failed too
 }
 
-handled coroutine_set::begin(detail::task_frame& root, std::coroutine_handle<> frame,
+handled coroutine_set::begin(detail::task_frame& root,
                              handled (*outcome)(detail::task_frame&) noexcept,
                              const coroutine_keep& keep) noexcept {
     root.root_ = &root;
-    root.self_ = frame;
     root.outcome_ = outcome;
     root.keep_ = keep;
     begun_.push_front(root);
     ++count_;
-    return run(root, frame);
+    return run(root, root);
 }
 
-handled coroutine_set::run(detail::task_frame& root, std::coroutine_handle<> from) noexcept {
+handled coroutine_set::run(detail::task_frame& root, detail::task_frame& from) noexcept {
     using state = detail::coroutine_run::state;
     const bool outer = std::exchange(running_, true);
-    detail::coroutine_run now{*this, from, state::runs, {}};
+    detail::coroutine_run now{*this, &from, state::runs, {}};
     root.run_ = &now;
     {
         const coroutine_memory bound(memory_);
         while (now.next != nullptr)
-            std::exchange(now.next, {}).resume();
+            std::exchange(now.next, nullptr)->resume();
     }
     root.run_ = nullptr;
     running_ = outer;
-    // It has stopped, and nobody would go on with it: it awaits what is no wait, or the compiler is
-    // at fault (docs/coroutines.md).
+    // It has stopped, and nobody would go on with it: it awaits what is no wait.
     TACTUS_CHECK(3, now.how != state::runs);
     if (now.how == state::waits) {
         root.waited_ = true;
@@ -72,7 +70,7 @@ void coroutine_set::end(detail::task_frame& root, coroutine_end how) noexcept {
     const bool waited = root.waited_;
     root.unlink();
     --count_;
-    root.self_.destroy();
+    root.destroy();
     // Last: destructors may have started others.
     ended_waited_ = waited;
     if (keep.ended != nullptr)
@@ -86,7 +84,7 @@ detail::resumption coroutine_set::arrived(system_message& continuation) const no
 }
 
 handled coroutine_set::resume(const detail::resumption& next) noexcept {
-    return next.root != nullptr ? run(*next.root, next.who) : handled::ok();
+    return next.root != nullptr ? run(*next.root, *next.who) : handled::ok();
 }
 
 bool coroutine_set::keeps(const void* what) noexcept {

@@ -4,6 +4,7 @@
 // (SV-3, UP-4). Method: tasks that throw, in a file with exceptions.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -27,6 +28,23 @@ task<std::string> says_what_was_thrown(const char* what) {
         co_return e.what();
     }
 }
+
+/// As code that is compiled without exceptions awaits a task.
+template <class T>
+class awaited_without_exceptions : public detail::frame_awaiter {
+public:
+    explicit awaited_without_exceptions(task<T>&& t) noexcept : task_(std::move(t)) {}
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> who) noexcept {
+        inner_.emplace(std::move(task_), frame());
+        inner_->await_suspend(who);
+    }
+    T await_resume() { return inner_->await_resume(); }
+
+private:
+    task<T> task_;
+    std::optional<detail::task_awaiter<T, false>> inner_;
+};
 
 struct throws_when_copied {
     throws_when_copied() = default;
@@ -111,7 +129,7 @@ TEST(task_exceptions, UP_4_an_exception_for_code_that_has_none_ends_the_handler)
     const handled done = f.set.start_handler(
         []() -> task<> {
             const local outer(2);
-            (void)co_await throws("nobody").operator co_await <false>();
+            (void)co_await awaited_without_exceptions<int>(throws("nobody"));
             journal().add(99);
         },
         noting(1));

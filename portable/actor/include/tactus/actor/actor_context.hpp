@@ -290,15 +290,14 @@ public:
     /// negative limit waits without end, zero not at all. See offer_awaiter.hpp.
     template <class M, class Token = no_token>
         requires(!std::convertible_to<Token, duration>)
-    [[nodiscard]] auto offer(any_ref to, M message, Token token = {}) const noexcept {
-        return offer_awaiter<M, Token>(to.index(), std::move(message), token,
-                                       {.timers = world().timers()});
+    [[nodiscard]] auto offer(any_ref to, M&& message, Token token = {}) const {
+        return offer_awaiter(to.index(), std::forward<M>(message), token,
+                             {.timers = world().timers()});
     }
     template <class M, class Token = no_token>
-    [[nodiscard]] auto offer(any_ref to, M message, duration limit,
-                             Token token = {}) const noexcept {
-        return offer_awaiter<M, Token>(to.index(), std::move(message), token,
-                                       {.timers = world().timers(), .limit = limit});
+    [[nodiscard]] auto offer(any_ref to, M&& message, duration limit, Token token = {}) const {
+        return offer_awaiter(to.index(), std::forward<M>(message), token,
+                             {.timers = world().timers(), .limit = limit});
     }
 
     /// EV-4: lines with this actor's path. May be kept.
@@ -317,11 +316,11 @@ public:
     /// AC-8: `co_await context().graceful_stop(ref, timeout)` tells it to end, by poison_pill or
     /// what is given; true when it has ended, false when it has not in time, or nobody can wait for
     /// it.
-    template <message M = poison_pill, class Token = no_token>
-    [[nodiscard]] auto graceful_stop(any_ref who, duration timeout, M message = {},
-                                     Token token = {}) const noexcept {
-        return wait_awaiter<graceful_stop_source<M>, Token>(
-            {&world(), who, timeout, std::move(message)}, token);
+    template <class M = poison_pill, class Token = no_token>
+    [[nodiscard]] auto graceful_stop(any_ref who, duration timeout, M&& message = {},
+                                     Token token = {}) const {
+        return wait_awaiter<graceful_stop_source<std::decay_t<M>>, Token, detail::needs_name<M>>(
+            {&world(), who, timeout, std::forward<M>(message)}, token);
     }
 
     [[nodiscard]] actor_world& world() const noexcept { return actor_world::of(in().system()); }

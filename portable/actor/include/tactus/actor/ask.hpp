@@ -87,8 +87,8 @@ bool ask_source<R, Make>::start() noexcept {
 /// From within an actor's coroutine.
 template <class R, class Make, class Token = no_token>
 [[nodiscard]] auto ask(any_ref target, Make&& make, duration timeout, Token token = {}) noexcept {
-    using source = ask_source<R, typename detail::function_to_ask_with<Make>::type>;
-    return wait_awaiter<source, Token>(
+    using source = ask_source<R, std::decay_t<Make>>;
+    return wait_awaiter<source, Token, detail::function_needs_name<Make>>(
         {&actor_world::of(turn::current()->system()), target, std::forward<Make>(make), timeout},
         token);
 }

@@ -25,18 +25,6 @@ namespace tactus::inline v0 {
 
 namespace detail {
 
-/// Stated by name, for the compiler's first line. g++ 12 copies the bits of a function that is made
-/// within a co_await; one that has something to destroy would be destroyed twice.
-template <class Make>
-struct function_to_ask_with {
-    using type = std::decay_t<Make>;
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-    static_assert(std::is_lvalue_reference_v<Make> || std::is_trivially_copyable_v<type>,
-                  "with g++ 12 a function with such captures needs a name: auto make = [...]...; "
-                  "co_await ask(who, make, time)");
-#endif
-};
-
 /// Shared by the wait and the actor that the reply comes to.
 template <class R>
 class reply_share {

@@ -22,7 +22,6 @@
 //   N3  state_ is waiting exactly while the coroutine is to be resumed by a continuation
 #pragma once
 
-#include <coroutine>
 #include <cstdint>
 
 #include <tactus/actor/cancel_context.hpp>
@@ -72,10 +71,8 @@ protected:
 
     // What awaiters call, in the actor's turn.
 
-    /// `who` waits, in a chain that began with `root`; `w` is null or watches `token`. False: it
-    /// goes on at once.
-    [[nodiscard]] bool begin(std::coroutine_handle<> who, detail::task_frame& root, watch* w,
-                             const cancel_token& token) noexcept;
+    /// `who` waits; `w` is null or watches `token`. False: it goes on at once.
+    [[nodiscard]] bool begin(detail::task_frame& who, watch* w, const cancel_token& token) noexcept;
     [[nodiscard]] bool was_cancelled() const noexcept { return state_ == state::cancelled; }
     /// The awaiter ends: it has what it waited for, or its coroutine is destroyed.
     void leave() noexcept;
@@ -106,8 +103,7 @@ private:
     // The actor's turn only
     state state_ = state::idle;
     bool watched_ = false;
-    port::plain<detail::task_frame*> root_;
-    std::coroutine_handle<> who_;
+    port::plain<detail::task_frame*> who_;
     cancel_token token_;
     watch* watch_ = nullptr;
 

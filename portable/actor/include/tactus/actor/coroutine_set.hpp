@@ -89,9 +89,8 @@ public:
         task<T> own(std::move(t));
         if (own.empty())
             return refuse({no_frame_memory, nullptr}, keep);
-        detail::task_frame& root = *std::exchange(own.result_, nullptr);
-        return begin(root, std::exchange(own.frame_, {}), &outcome_of<T, TACTUS_TASK_EXCEPTIONS>,
-                     keep);
+        detail::task_frame& root = *std::exchange(own.frame_, nullptr);
+        return begin(root, &outcome_of<T, TACTUS_TASK_EXCEPTIONS>, keep);
     }
     /// A continuation has come: who is to go on; nobody where that is gone. Requires: none runs
     /// (check coroutine_set:2).
@@ -123,10 +122,9 @@ private:
         });
     }
     handled refuse(failure why, const coroutine_keep& keep) noexcept;
-    handled begin(detail::task_frame& root, std::coroutine_handle<> frame,
-                  handled (*outcome)(detail::task_frame&) noexcept,
+    handled begin(detail::task_frame& root, handled (*outcome)(detail::task_frame&) noexcept,
                   const coroutine_keep& keep) noexcept;
-    handled run(detail::task_frame& root, std::coroutine_handle<> from) noexcept;
+    handled run(detail::task_frame& root, detail::task_frame& from) noexcept;
     void end(detail::task_frame& root, coroutine_end how) noexcept;
 
     memory_source& memory_;

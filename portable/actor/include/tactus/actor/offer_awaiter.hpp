@@ -51,12 +51,17 @@ private:
     limited_offer offer_;
 };
 
-template <class M, class Token = no_token>
-class [[nodiscard]] offer_awaiter : public wait_awaiter<offer_source<M>, Token> {
+template <class M, class Token = no_token, bool NeedsName = false>
+class [[nodiscard]] offer_awaiter : public wait_awaiter<offer_source<M>, Token, NeedsName> {
 public:
-    offer_awaiter(mailbox_index to, M message, Token token = {},
-                  const offer_terms& how = {}) noexcept
-        : wait_awaiter<offer_source<M>, Token>({to, std::move(message), how}, token) {}
+    template <class Given>
+    offer_awaiter(mailbox_index to, Given&& message, Token token = {},
+                  const offer_terms& how = {}) noexcept(std::is_nothrow_constructible_v<M, Given>)
+        : wait_awaiter<offer_source<M>, Token, NeedsName>({to, std::forward<Given>(message), how},
+                                                          token) {}
 };
+template <class Given, class Token = no_token>
+offer_awaiter(mailbox_index, Given&&, Token = {}, const offer_terms& = {})
+    -> offer_awaiter<std::decay_t<Given>, Token, detail::needs_name<Given>>;
 
 }  // namespace tactus::inline v0

@@ -127,8 +127,8 @@ public:
     template <class R, class Make, class Token = no_token>
         requires(std::same_as<Token, no_token> || std::same_as<Token, cancel_token>)
     [[nodiscard]] auto ask(any_ref target, Make&& make, duration timeout, Token token = {}) const {
-        using function = typename detail::function_to_ask_with<Make>::type;
-        return wait_awaiter<ask_source<R, function>, Token>(
+        using source = ask_source<R, std::decay_t<Make>>;
+        return wait_awaiter<source, Token, detail::function_needs_name<Make>>(
             {&world(), target, std::forward<Make>(make), timeout}, token);
     }
 

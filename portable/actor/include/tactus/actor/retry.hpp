@@ -102,11 +102,11 @@ task<R> try_once(Make& make) {
 
 }  // namespace detail
 
-/// `is_failure(result)` says what is tried again; by default what has no value.
-template <class Make, class IsFailure = detail::has_no_value>
-[[nodiscard]] task<detail::result_of_try<Make>> retry(retry_options how, Make make,
-                                                      IsFailure is_failure = {}) {
-    using result = detail::result_of_try<Make>;
+namespace detail {
+
+template <class Make, class IsFailure>
+task<result_of_try<Make>> retry_by(retry_options how, Make make, IsFailure is_failure) {
+    using result = result_of_try<Make>;
     retry_counter counter(how);
     for (;;) {
         std::optional<result> tried;
@@ -114,7 +114,7 @@ template <class Make, class IsFailure = detail::has_no_value>
         std::exception_ptr thrown;
         try {
 #endif
-            result given = co_await detail::try_once(make);
+            result given = co_await try_once(make);
             if (!is_failure(std::as_const(given)))
                 co_return given;
             tried.emplace(std::move(given));
@@ -137,6 +137,19 @@ template <class Make, class IsFailure = detail::has_no_value>
 #endif
         co_return std::move(*tried);
     }
+}
+
+}  // namespace detail
+
+/// A task. `is_failure(result)` says what is tried again; by default what has no value.
+template <class Make, class IsFailure = detail::has_no_value>
+[[nodiscard]] auto retry(const retry_options& how, Make&& make, IsFailure&& is_failure = {}) {
+    auto made = detail::retry_by<std::decay_t<Make>, std::decay_t<IsFailure>>(
+        how, std::forward<Make>(make), std::forward<IsFailure>(is_failure));
+    if constexpr (detail::function_needs_name<Make> || detail::function_needs_name<IsFailure>)
+        return detail::unnamed_task(std::move(made));
+    else
+        return made;
 }
 
 }  // namespace tactus::inline v0

@@ -27,6 +27,8 @@
 
 #include <concepts>
 #include <coroutine>
+#include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <new>
@@ -55,7 +57,7 @@ public:
     task_result() = default;
     ~task_result() {
         if (got() == result::value)
-            std::destroy_at(&place_.value);
+            std::destroy_at(&object());
     }
     task_result(const task_result&) = delete;
     task_result& operator=(const task_result&) = delete;
@@ -63,23 +65,31 @@ public:
     template <class U = T>
         requires std::constructible_from<T, U>
     void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
-        std::construct_at(&place_.value, std::forward<U>(value));
+        ::new (place()) T(std::forward<U>(value));
         set_got(result::value);
     }
     [[nodiscard]] T take() noexcept(std::is_nothrow_move_constructible_v<T>) {
         TACTUS_CHECK(2, got() == result::value);
-        return std::move(place_.value);
+        return std::move(object());
     }
 
 private:
-    union place {
-        place() noexcept {}
-        ~place() {}
-        place(const place&) = delete;
-        place& operator=(const place&) = delete;
-        T value;
-    };
-    place place_;  // a value exactly when got() says so
+    // The place is aligned by hand: a promise that is aligned beyond a pointer's would not follow
+    // the functions of its frame (task_frame.hpp).
+    static constexpr std::size_t gap = alignof(T) > alignof(void*) ? alignof(T) - alignof(void*)
+                                                                   : 0;
+    [[nodiscard]] void* place() noexcept {
+        if constexpr (gap == 0) {
+            return place_;
+        } else {
+            const auto begin = reinterpret_cast<std::uintptr_t>(&place_[0]);
+            return place_ + (0 - begin) % alignof(T);
+        }
+    }
+    [[nodiscard]] T& object() noexcept { return *std::launder(static_cast<T*>(place())); }
+
+    // A value exactly when got() says so.
+    alignas(gap == 0 ? alignof(T) : alignof(void*)) std::byte place_[sizeof(T) + gap];
 };
 
 template <>
@@ -91,25 +101,33 @@ public:
 
 template <class T, bool Exceptions>
 class task_promise;
+template <class T, bool Exceptions>
+class task_awaiter;
 
 /// What does not depend on exceptions.
 template <class T, class Promise>
 class task_functions : public task_result<T> {
 public:
     [[nodiscard]] task<T> get_return_object() noexcept {
+        // Then the functions are right before the promise, whatever is before them.
+        static_assert(alignof(Promise) <= alignof(void*));
         auto& self = static_cast<Promise&>(*this);
-        return task<T>(std::coroutine_handle<Promise>::from_promise(self), this);
+        this->set_functions(std::coroutine_handle<Promise>::from_promise(self));
+        return task<T>(this);
     }
     [[nodiscard]] static task<T> get_return_object_on_allocation_failure() noexcept {
-        return task<T>({}, nullptr);
+        return task<T>(nullptr);
     }
-    [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
-    [[nodiscard]] task_end final_suspend() const noexcept { return {}; }
 };
 
 template <class T>
 class task_promise<T, false> : public task_functions<T, task_promise<T, false>> {
 public:
+    using task_frame::await_transform;
+    template <class U>
+    [[nodiscard]] task_awaiter<U, false> await_transform(task<U>&& inner) noexcept {
+        return task_awaiter<U, false>(std::move(inner), *this);
+    }
     static void unhandled_exception() noexcept { fatal("task", 3); }  // there are none
 };
 
@@ -136,6 +154,11 @@ public:
     task_promise(const task_promise&) = delete;
     task_promise& operator=(const task_promise&) = delete;
 
+    using task_frame::await_transform;
+    template <class U>
+    [[nodiscard]] task_awaiter<U, true> await_transform(task<U>&& inner) noexcept {
+        return task_awaiter<U, true>(std::move(inner), *this);
+    }
     void unhandled_exception() noexcept {
         ::new (this->thrown()) std::exception_ptr(std::current_exception());
         this->set_got(task_frame::result::thrown);
@@ -155,33 +178,38 @@ struct task_access<T, true> {
 template <class T, bool Exceptions>
 class task_awaiter {
 public:
-    explicit task_awaiter(task<T>&& inner) noexcept : inner_(std::move(inner)) {}
+    task_awaiter(task<T>&& inner, task_frame& outer) noexcept
+        : inner_(std::move(inner.checked())), outer_(outer) {}
 
     [[nodiscard]] bool await_ready() const noexcept { return false; }
-    template <std::derived_from<task_frame> Promise>
-    void await_suspend(std::coroutine_handle<Promise> outer) noexcept {
-        coroutine_run& now = outer.promise().run();
+    void await_suspend(std::coroutine_handle<>) noexcept {
+        coroutine_run& now = outer_.run();
         if (inner_.empty()) {
             now.fail({no_frame_memory, nullptr});
             return;
         }
-        inner_.result_->awaited_by(outer.promise(), outer, Exceptions);
+        inner_.frame_->awaited_by(outer_, Exceptions);
         now.next = inner_.frame_;
     }
-    T await_resume() { return task_access<T, Exceptions>::get(*inner_.result_); }
+    T await_resume() { return task_access<T, Exceptions>::get(*inner_.frame_); }
 
 private:
     task<T> inner_;
+    task_frame& outer_;
 };
 
-struct failing {
-    failure why;
+class failing : public frame_awaiter {
+public:
+    explicit failing(const failure& why) noexcept : why_(why) {}
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <std::derived_from<task_frame> Promise>
-    void await_suspend(std::coroutine_handle<Promise> who) const noexcept {
-        who.promise().run().fail(why);
+    void await_suspend(std::coroutine_handle<Promise>) const noexcept {
+        frame().run().fail(why_);
     }
     void await_resume() const noexcept {}
+
+private:
+    failure why_;
 };
 
 }  // namespace detail
@@ -189,7 +217,7 @@ struct failing {
 /// Ends the handler's coroutine with a failure, from however deep: nothing after it is run, what
 /// lives in the frames is destroyed.
 [[nodiscard]] inline detail::failing fail_with(const failure& why) noexcept {
-    return {why};
+    return detail::failing(why);
 }
 
 template <class T = void>
@@ -201,13 +229,11 @@ public:
     using promise_type = detail::task_promise<T, TACTUS_TASK_EXCEPTIONS>;
     using value_type = T;
 
-    task(task&& other) noexcept
-        : frame_(std::exchange(other.frame_, {})), result_(std::exchange(other.result_, nullptr)) {}
+    task(task&& other) noexcept : task(std::exchange(other.frame_, nullptr)) {}
     task& operator=(task&& other) noexcept {
         if (this != &other) {
             reset();
-            frame_ = std::exchange(other.frame_, {});
-            result_ = std::exchange(other.result_, nullptr);
+            hold(std::exchange(other.frame_, nullptr));
         }
         return *this;
     }
@@ -216,12 +242,6 @@ public:
     /// There was no memory for it, or it was moved from or started.
     [[nodiscard]] bool empty() const noexcept { return frame_ == nullptr; }
 
-    /// In another task: runs it, and gives what it returns. What it throws is thrown there.
-    template <bool Exceptions = TACTUS_TASK_EXCEPTIONS>
-    [[nodiscard]] detail::task_awaiter<T, Exceptions> operator co_await() && noexcept {
-        return detail::task_awaiter<T, Exceptions>(std::move(*this));
-    }
-
 private:
     template <class U, class Promise>
     friend class detail::task_functions;
@@ -229,15 +249,35 @@ private:
     friend class detail::task_awaiter;
     friend class coroutine_set;
 
-    task(std::coroutine_handle<> frame, detail::task_result<T>* result) noexcept
-        : frame_(frame), result_(result) {}
+    explicit task(detail::task_result<T>* frame) noexcept { hold(frame); }
+    void hold(detail::task_result<T>* frame) noexcept {
+        frame_ = frame;
+        if (frame != nullptr)
+            frame->set_holder(this);
+    }
+    [[nodiscard]] task& checked() noexcept {
+        if (frame_ != nullptr)
+            frame_->check_holder(this);
+        return *this;
+    }
     void reset() noexcept {
         if (frame_ != nullptr)
-            frame_.destroy();
+            frame_->destroy();
     }
 
-    std::coroutine_handle<> frame_;
-    detail::task_result<T>* result_;  // in the frame
+    detail::task_result<T>* frame_;  // null: none
 };
+
+namespace detail {
+
+/// A task that was given something without a name that g++ 12 copies bit by bit; see needs_name.
+template <class T>
+class unnamed_task : public task<T> {
+public:
+    using needs_name = std::true_type;
+    explicit unnamed_task(task<T>&& of) noexcept : task<T>(std::move(of)) {}
+};
+
+}  // namespace detail
 
 }  // namespace tactus::inline v0

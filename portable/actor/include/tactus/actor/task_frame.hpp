@@ -8,6 +8,13 @@
 // the loop resumes that one. The language's own way, a tail call from one coroutine to the next, is
 // only a tail call where the compiler optimises: g++ -O0 overflows the stack in a loop that awaits.
 //
+// Frames are known by their promises, never by coroutine handles that a compiler has computed. When
+// a coroutine has no variables and awaits in a condition, g++ 12 puts the condition's value before
+// the frame's function pointers. A handle and the promise then disagree about where those are:
+// coroutine_handle::promise() is wrong within await_suspend, and from_promise(p).resume() passes a
+// wrong address. So await_transform tells awaiters the promise, and the address that functions of
+// the frame want is noted at the initial suspension (frame_).
+//
 // Invariants
 //   F1  root_ is null before the chain was started, and then the outermost, for the outermost too
 //   F2  run_ of the outermost is set exactly while the chain runs; of others it is null
@@ -16,9 +23,11 @@
 // Thread safety: none; a chain belongs to its actor's turn.
 #pragma once
 
+#include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <tactus/actor/coroutine_memory.hpp>
 #include <tactus/base/check.hpp>
@@ -56,7 +65,7 @@ class task_frame;
 /// Who is to go on, and the chain it is in; a null chain: nobody.
 struct resumption {
     task_frame* root = nullptr;
-    std::coroutine_handle<> who;
+    task_frame* who = nullptr;
 };
 
 /// One stretch of a chain: from its start, or a resumption, to the next wait or its end.
@@ -69,7 +78,7 @@ struct coroutine_run {
     };
 
     coroutine_set& of;
-    std::coroutine_handle<> next;  // resumed when the one that runs now has suspended; or null
+    task_frame* next;  // resumed when the one that runs now has suspended; or null
     state how = state::runs;
     failure why;
 
@@ -79,6 +88,74 @@ struct coroutine_run {
         why = with;
     }
 };
+
+/// g++ 12 copies the bits of an aggregate or a function object that is made within a co_await, and
+/// destroys both. Given is deduced from an argument: a temporary looks like what was moved.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+template <class Given>
+inline constexpr bool function_needs_name =
+    !std::is_lvalue_reference_v<Given> && !std::is_trivially_copyable_v<std::decay_t<Given>>;
+#else
+template <class Given>
+inline constexpr bool function_needs_name = false;
+#endif
+template <class Given>
+inline constexpr bool needs_name =
+    std::is_aggregate_v<std::remove_cvref_t<Given>> && function_needs_name<Given>;
+
+/// Refuses to await a temporary that was given such a thing. A template of its own, so that the
+/// static_assert is the compiler's first line.
+template <class Awaited>
+struct named_when_needed {
+    static constexpr bool met = true;
+};
+template <class Awaited>
+    requires requires { typename Awaited::needs_name; }
+struct named_when_needed<Awaited> {
+    static constexpr bool met = !Awaited::needs_name::value;
+    static_assert(met,
+                  "with g++ 12 what owns something needs a name within co_await: "
+                  "auto m = ...; co_await offer(to, m)");
+};
+
+/// What a task awaits, and where it does.
+///
+/// g++ 12 copies the bits of an awaiter that is an operand of ?:, though it cannot be copied, and
+/// destroys both. An awaiter knows its address, so that this is a check and not a double free.
+class frame_awaiter {
+public:
+    frame_awaiter(const frame_awaiter&) = delete;
+    frame_awaiter& operator=(const frame_awaiter&) = delete;
+
+    void awaited_in(task_frame& frame) const noexcept {
+        TACTUS_CHECK(5, in_ == this);
+        in_ = &frame;
+    }
+
+protected:
+    frame_awaiter() noexcept = default;
+    ~frame_awaiter() = default;
+    [[nodiscard]] task_frame& frame() const noexcept { return *static_cast<task_frame*>(in_); }
+
+private:
+    TACTUS_CHECK_MODULE("task");
+    mutable void* in_ = this;  // then the frame that awaits
+};
+
+/// An awaiter that stays where it is: g++ 12 would copy one that await_transform returns.
+template <class A>
+struct awaiter_at {
+    A* of;
+    [[nodiscard]] bool await_ready() const noexcept { return of->await_ready(); }
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> who) const noexcept {
+        return of->await_suspend(who);
+    }
+    decltype(auto) await_resume() const noexcept { return of->await_resume(); }
+};
+
+struct task_begin;
+struct task_end;
 
 class task_frame : public list_hook<> {
 public:
@@ -102,10 +179,44 @@ public:
     }
     [[nodiscard]] task_frame& root() const noexcept { return *root_; }
 
+    /// The functions of the frame, as its promise says; and its address, as the compiler says.
+    void set_functions(std::coroutine_handle<> at) noexcept { functions_ = at; }
+    void set_frame(void* address) noexcept { frame_ = address; }
+    void resume() const {
+        if (frame_ == functions_.address()) [[likely]]
+            functions_.resume();
+        else
+            call(0);
+    }
+    void destroy() const {
+        if (frame_ == functions_.address()) [[likely]]
+            functions_.destroy();
+        else
+            call(1);
+    }
+
+    /// The task object that has it, before its start. g++ 12 copies the bits of a task that is an
+    /// operand of ?: (see frame_awaiter).
+    void set_holder(void* task) noexcept { keep_.what = task; }
+    void check_holder(const void* task) const noexcept { TACTUS_CHECK(6, keep_.what == task); }
+
+    [[nodiscard]] task_begin initial_suspend() noexcept;
+    [[nodiscard]] task_end final_suspend() noexcept;
+    template <class A>
+    [[nodiscard]] decltype(auto) await_transform(A&& what) noexcept {
+        static_assert(named_when_needed<A>::met);
+        if constexpr (std::derived_from<std::remove_cvref_t<A>, frame_awaiter>) {
+            what.awaited_in(*this);
+            return awaiter_at<std::remove_reference_t<A>>{&what};
+        } else {
+            return static_cast<A&&>(what);
+        }
+    }
+
     /// `outer` awaits this one, and can be given an exception, or not.
-    void awaited_by(task_frame& outer, std::coroutine_handle<> to, bool catches) noexcept {
+    void awaited_by(task_frame& outer, bool catches) noexcept {
         root_ = outer.root_;
-        continuation_ = to;
+        continuation_ = &outer;
         catches_ = catches;
     }
     /// Its code has ended, one way or the other.
@@ -130,28 +241,50 @@ protected:
 private:
     friend class tactus::v0::coroutine_set;
 
+    /// As a handle does it: the frame begins with two functions that take its address.
+    void call(int which) const {
+        using function = void (*)(void*);
+        static_cast<const function*>(functions_.address())[which](frame_);
+    }
+
     alignas(void*) std::byte thrown_[sizeof(void*)];
     result got_ = result::none;
     bool catches_ = false;
-    bool waited_ = false;                   // the outermost only
-    std::coroutine_handle<> continuation_;  // who awaits it; null: the outermost
+    bool waited_ = false;  // the outermost only
+    std::coroutine_handle<> functions_;
+    void* frame_ = nullptr;
+    task_frame* continuation_ = nullptr;  // what awaits it; null: the outermost
     task_frame* root_ = nullptr;
     // The outermost only.
     coroutine_run* run_ = nullptr;
     handled (*outcome_)(task_frame&) noexcept = nullptr;
-    std::coroutine_handle<> self_;
-    coroutine_keep keep_;
+    coroutine_keep keep_;  // before the start its `what` is the task
+};
+
+/// The begin of every task: it waits to be awaited, or started.
+struct task_begin {
+    task_frame& of;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> frame) const noexcept {
+        of.set_frame(frame.address());
+    }
+    void await_resume() const noexcept {}
 };
 
 /// The end of every task: the run goes on with who awaits it.
 struct task_end {
+    task_frame& of;
     [[nodiscard]] bool await_ready() const noexcept { return false; }
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
-        ended.promise().finished();
-    }
+    void await_suspend(std::coroutine_handle<>) const noexcept { of.finished(); }
     void await_resume() const noexcept {}
 };
+
+inline task_begin task_frame::initial_suspend() noexcept {
+    return {*this};
+}
+inline task_end task_frame::final_suspend() noexcept {
+    return {*this};
+}
 
 }  // namespace detail
 }  // namespace tactus::inline v0

@@ -65,12 +65,11 @@ public:
         return place != nullptr ? ::new (place) wait_block(of, std::move(what)) : nullptr;
     }
 
-    [[nodiscard]] bool begin(std::coroutine_handle<> who, task_frame& root,
-                             const Token& token) noexcept {
+    [[nodiscard]] bool begin(task_frame& who, const Token& token) noexcept {
         if constexpr (cancellable)
-            return continuation_waker::begin(who, root, &watch_, token);
+            return continuation_waker::begin(who, &watch_, token);
         else
-            return continuation_waker::begin(who, root, nullptr, {});
+            return continuation_waker::begin(who, nullptr, {});
     }
     using continuation_waker::leave;
     using continuation_waker::was_cancelled;
@@ -99,12 +98,15 @@ private:
 
 }  // namespace detail
 
-template <wait_source Source, class Token = no_token>
-class [[nodiscard]] wait_awaiter {
+/// NeedsName: see detail::needs_name.
+template <wait_source Source, class Token = no_token,
+          bool NeedsName = detail::needs_name<typename Source::request>>
+class [[nodiscard]] wait_awaiter : public detail::frame_awaiter {
     static constexpr bool cancellable = std::is_same_v<Token, cancel_token>;
     static_assert(cancellable || std::is_same_v<Token, no_token>);
 
 public:
+    using needs_name = std::bool_constant<NeedsName>;
     using value = typename Source::result;
     using result = std::conditional_t<cancellable, std::expected<value, cancelled>, value>;
 
@@ -119,15 +121,14 @@ public:
 
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <std::derived_from<detail::task_frame> Promise>
-    [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> who) noexcept {
-        detail::task_frame& frame = who.promise();
-        detail::coroutine_run& now = frame.run();
+    [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise>) noexcept {
+        detail::coroutine_run& now = frame().run();
         block_ = block::make(now.of, std::move(what_));
         if (block_ == nullptr) {
             now.fail({no_wait_memory, nullptr});
             return true;
         }
-        const bool waits = block_->begin(who, frame.root(), token_);
+        const bool waits = block_->begin(frame(), token_);
         if (waits) {
             now.how = detail::coroutine_run::state::waits;
             if constexpr (requires { Source::waits_for; })
