@@ -6,7 +6,7 @@ usage: ./bench [SUITE ...] [--quick] [--no-peers] [--rounds N] [--install-peers]
        ./bench --compare BASE.json [RESULTS.json] [--threshold 0.05]
        ./bench --compare | --instructions [--write-baseline]
 
-Suites: timers, kernel, mailboxes, hub, actors, scheduler; all of them when none is named.
+Suites: timers, kernel, mailboxes, hub, actors, families, scheduler; all of them when none is named.
 
 Each round starts every program once (ours, peer, peer, ours, ...), so that what else the machine does falls on all
 alike. The main figure is CPU time per operation; wall time stands beside it. Results go to build/bench/results.json:
@@ -101,6 +101,16 @@ suites["actors"] = {
         ("PF-7", "caf"): {1: 4.8},
         ("PF-16", "caf"): {1: 20, 2: 20},
     },
+}
+suites["families"] = {
+    "program": "bench_families",
+    "sizes": [100_000],
+    "quick": [10_000],
+    "workers": [1, 2],
+    "peers": {},
+    # 2 s for each operation of 10^5 children.
+    "targets": {("DF-45", case): {1: 20_000, 2: 20_000}
+                for case in ["spawn", "fail, one_for_one", "fail, all_for_one", "watch, end", "stop the parent"]},
 }
 suites["scheduler"] = {
     "program": "bench_scheduler",

@@ -132,14 +132,12 @@ void actor_world::free_extras(cell& c) noexcept {
         (void)timers_->cancel(timer->handle);
         timer->release(memory_);
     }
-    while (child_record* r = x->children) {
-        x->children = r->next;
-        free_record(*r);
-    }
-    while (watch_record* r = x->watching) {
-        x->watching = r->next;
-        free_record(*r);
-    }
+    const auto free_records = [&](auto& list) {
+        for (auto* r = list.take_all(memory_); r != nullptr;)
+            free_record(*std::exchange(r, list.older(*r)));
+    };
+    free_records(x->children);
+    free_records(x->watching);
     forget_functions(c);
     if (cell_coroutines* own = x->coroutines; own != nullptr) {
         own->~cell_coroutines();
@@ -271,12 +269,16 @@ bool actor_world::send(mailbox_index to, system_kind kind, void* payload) noexce
     return m != nullptr && kernel_->send_system(to, *m);
 }
 
-bool actor_world::send_recreate(mailbox_index to, cause_ref why) noexcept {
+bool actor_world::send_recreate(slot& child, cause_ref why) noexcept {
+    cell& c = cell::of(child);
+    if (c.is(cell::restart_ordered))
+        return true;
     owned_message* m = owned_message::make(memory_, system_kind::recreate, nullptr);
     if (m == nullptr)
         return false;
     m->data.write(why.release());  // taken by who handles it, or by system_dead_letter
-    return kernel_->send_system(to, *m);
+    c.set(cell::restart_ordered);
+    return kernel_->send_system(kernel_->slots().index_of(child), *m);
 }
 
 bool actor_world::stop(mailbox_index who) noexcept {
@@ -455,7 +457,7 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
     slot& place = kernel_->slots().at(who.slot_number());
     cell& c = cell::of(place);
     cell_extras* x = c.extras();
-    watch_entry* watchers = x != nullptr ? std::exchange(x->watchers, nullptr) : nullptr;
+    watch_entry* watcher = x != nullptr ? x->watchers.take_all(memory_) : nullptr;
     const mailbox_index parent = c.parent();
     const std::uint32_t bits = c.flags();
     // PK-TYP: its parent is told why, if it failed and was not forgiven.
@@ -479,19 +481,14 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
         c.report(*kernel_, above, cell::of(above), place, cell::report_ended);
     }
     // The first to watch is the first to be told.
-    watch_entry* in_order = nullptr;
-    while (watchers != nullptr) {
-        watch_entry* next = watchers->next_watcher;
-        watchers->next_watcher = in_order;
-        in_order = watchers;
-        watchers = next;
-    }
-    while (in_order != nullptr) {
-        watch_entry* next = in_order->next_watcher;
-        if (in_order->watcher == parent)
-            in_order->why = why;
-        notify(*in_order);
-        in_order = next;
+    using watchers = keyed_list<watch_entry>;
+    for (watch_entry* older = watcher; older != nullptr; older = watchers::older(*older))
+        watcher = older;
+    while (watcher != nullptr) {
+        watch_entry& e = *std::exchange(watcher, watchers::newer(*watcher));
+        if (e.key == parent)
+            e.why = why;
+        notify(e);
     }
 }
 

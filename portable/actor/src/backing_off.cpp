@@ -19,6 +19,7 @@ void actor_world::free_record(child_record& r) noexcept {
         later->~delayed_restart();
         memory_.release(later, sizeof *later, alignof(delayed_restart));
     }
+    r.~child_record();
     memory_.release(&r, sizeof r, alignof(child_record));
 }
 
@@ -64,7 +65,7 @@ bool actor_world::recreate_later(const self& s, slot& child, const cause_ref& wh
     const scheduler::armed made = timers_->try_arm(later->target, delay);
     if (made) {
         later->timer = *made;
-        return send_recreate(who, why);
+        return send_recreate(child, why);
     }
     later->timer.reset();
     if (events_ != nullptr)

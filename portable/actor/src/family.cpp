@@ -16,15 +16,12 @@ bool actor_world::has_children(const self& s) noexcept {
 }
 
 slot* actor_world::find_child(const self& s, mailbox_index who) noexcept {
-    if (!who.valid())
-        return nullptr;
-    const family_lock held(*this, s.c);
-    children_of all(kernel_->slots(), s.c);
-    while (slot* child = all.next()) {
-        if (kernel_->slots().index_of(*child) == who)
-            return child;
-    }
-    return nullptr;
+    // The tag was written before `who` was given out. A child's slot stays until this actor has
+    // looked at its end, so it names nothing else meanwhile.
+    slot* child = kernel_->slots().find(who);
+    const std::uint32_t parent = kernel_->slots().number_of(s.place) + 1;
+    return child != nullptr && child->tag.load(std::memory_order_relaxed) == parent ? child
+                                                                                    : nullptr;
 }
 
 void actor_world::hold_children(const self& s, bool on, mailbox_index except) noexcept {
@@ -89,7 +86,8 @@ handled actor_world::look_at_reports(turn& t, const self& s) noexcept {
         const std::uint32_t what = c.take_report();
         if ((what & cell::report_ended) != 0) {
             child_ended(t, s, child);
-        } else if ((what & cell::report_failed) != 0) {
+        } else if ((what & (cell::report_failed | cell::restart_ordered)) == cell::report_failed) {
+            // Otherwise a restart is on its way to it already, for a sibling's failure.
             if ((!result.is_ok() || is_held_back(s)) && let_wait(s, child))
                 continue;
             const handled decided = child_failed(t, s, child);
@@ -113,26 +111,16 @@ bool actor_world::let_wait(const self& s, slot& child) noexcept {
     child_record* r = record_of(s, child);
     if (r == nullptr)
         return false;  // no memory: better now than never
-    cell_extras& x = *s.c.extras();
-    if (r->failed_at == 0)
-        ++x.failures_waiting;
-    r->failed_at = ++x.failures_seen;
+    r->unlink();       // it may have failed before
+    s.c.extras()->failures.push_back(*r);
     return true;
 }
 
 handled actor_world::decide_waiting(turn& t, const self& s) noexcept {
     cell_extras* x = s.c.extras();
-    while (x != nullptr && x->failures_waiting != 0 && !is_held_back(s)) {
-        child_record* first = nullptr;
-        for (child_record* r = x->children; r != nullptr; r = r->next) {
-            if (r->failed_at != 0 && (first == nullptr || r->failed_at < first->failed_at))
-                first = r;
-        }
-        if (first == nullptr)
-            break;
-        --x->failures_waiting;
-        first->failed_at = 0;
-        const handled decided = child_failed(t, s, kernel_->slots().at(first->child));
+    while (x != nullptr && !x->failures.empty() && !is_held_back(s)) {
+        const std::uint32_t first = x->failures.pop_front()->key.slot;
+        const handled decided = child_failed(t, s, kernel_->slots().at(first));
         if (!decided.is_ok())
             return decided;
     }
@@ -140,38 +128,21 @@ handled actor_world::decide_waiting(turn& t, const self& s) noexcept {
 }
 
 void actor_world::forget_failure(const self& s, slot& child) noexcept {
-    cell_extras* x = s.c.extras();
-    if (x == nullptr || x->failures_waiting == 0)
-        return;
-    const cell::link number = kernel_->slots().number_of(child);
-    for (child_record* r = x->children; r != nullptr; r = r->next) {
-        if (r->child != number || r->failed_at == 0)
-            continue;
-        r->failed_at = 0;
-        --x->failures_waiting;
-        // Its extras may be looked at: it has reported. One that has not been seen yet is decided
-        // when it is.
-        if (cell_extras* theirs = cell::of(child).extras(); theirs != nullptr)
-            (void)theirs->reported.take();
-    }
+    const cell_extras* x = s.c.extras();
+    child_record* r = x != nullptr ? x->children.find(key_of(child)) : nullptr;
+    if (r != nullptr)
+        r->unlink();
 }
 
 void actor_world::child_ended(turn& t, const self& s, slot& child) noexcept {
     cell& c = cell::of(child);
     const mailbox_index who = c.subject.read();
-    const cell::link number = kernel_->slots().number_of(child);
     if (cell_extras* x = s.c.extras(); x != nullptr) {
         if (c.is(cell::stop_ordered))
             --x->ending_children;
-        for (child_record** at = &x->children; *at != nullptr; at = &(*at)->next) {
-            if ((*at)->child == number) {
-                child_record* r = *at;
-                *at = r->next;
-                if (r->failed_at != 0)
-                    --x->failures_waiting;
-                free_record(*r);
-                break;
-            }
+        if (child_record* r = x->children.find(key_of(child)); r != nullptr) {
+            x->children.remove(memory_, *r);
+            free_record(*r);
         }
     }
     {
@@ -211,7 +182,7 @@ handled actor_world::decide(const self& s, mailbox_index child, const failure_ca
 }
 
 bool actor_world::allows(const self& s, slot& child, const supervisor_strategy& how) noexcept {
-    if (!how.max_restarts && !how.within)
+    if ((!how.max_restarts && !how.within) || cell::of(child).is(cell::restart_ordered))
         return true;
     child_record* r = record_of(s, child);
     const clock* time = kernel_->time();
@@ -222,65 +193,59 @@ child_record* actor_world::record_of(const self& s, slot& child) noexcept {
     cell_extras* x = extras_of(s.c);
     if (x == nullptr)
         return nullptr;
-    const cell::link number = kernel_->slots().number_of(child);
-    child_record* r = x->children;
-    while (r != nullptr && r->child != number)
-        r = r->next;
+    const mailbox_index key = key_of(child);
+    child_record* r = x->children.find(key);
     if (r != nullptr)
         return r;
     void* block = memory_.allocate(sizeof(child_record), alignof(child_record));
     if (block == nullptr)
         return nullptr;
     r = ::new (block) child_record;
-    r->child = number;
-    r->next = x->children;
-    x->children = r;
+    r->key = key;
+    x->children.add(memory_, *r);
     return r;
 }
 
 void actor_world::apply_restart(turn& t, const self& s, slot& child, const cause_ref& why,
                                 const supervisor_strategy& how) noexcept {
-    // Whom it concerns: the one, all, or those from the one on.
-    // The lock is for each step alone: what is done may tell user code, which may spawn. Who is
-    // spawned is behind the last, and not concerned; nobody is unlinked meanwhile.
-    const auto each = [&](auto&& visit) {
-        if (how.scope == supervision_scope::one_for_one) {
-            visit(child);
-            return;
-        }
-        bool reached = how.scope == supervision_scope::all_for_one;
-        children_of all(kernel_->slots(), s.c);  // from the first, which stays
-        const slot* last = nullptr;
-        for (slot* c = nullptr; c == nullptr || c != last;) {
-            {
-                const family_lock held(*this, s.c);
-                if (c == nullptr)
-                    last = &last_child(kernel_->slots(), s.c);
-                c = all.next();
-            }
-            reached = reached || c == &child;
-            if (reached && !visit(*c))
-                return;
-        }
-    };
-    bool allowed = true;
-    each([&](slot& c) {
-        allowed = allows(s, c, how);
-        return allowed;
-    });
-    std::optional<duration> delay;
-    if (allowed && how.backoff.is_on()) {
-        delay = next_delay(t, s, child, *why, how.backoff);
-        allowed = delay.has_value();
+    // The one, all, or those from the one on. A child that user code spawns meanwhile is behind the
+    // last, and not concerned; none is unlinked meanwhile.
+    registry& slots = kernel_->slots();
+    slot* first = &child;
+    const slot* last = &child;
+    if (how.scope != supervision_scope::one_for_one) {
+        const family_lock held(*this, s.c);
+        last = &last_child(slots, s.c);
+        if (how.scope == supervision_scope::all_for_one)
+            first = &slots.at(s.c.first_child);
     }
-    each([&](slot& c) {
-        forget_failure(s, c);
-        const bool done = allowed && (delay ? recreate_later(s, c, why, *delay)
-                                            : send_recreate(kernel_->slots().index_of(c), why));
-        if (!done)
-            order_stop(s, c);
-        return true;
-    });
+    bool allowed = true;
+    std::optional<duration> delay;
+    bool acts = false;  // in the second round: first each needs its permission
+    for (slot* c = first;;) {
+        if (acts) {
+            forget_failure(s, *c);
+            const bool done =
+                allowed && (delay ? recreate_later(s, *c, why, *delay) : send_recreate(*c, why));
+            if (!done)
+                order_stop(s, *c);
+        } else {
+            allowed = allows(s, *c, how);
+        }
+        if (c != last && (acts || allowed)) {
+            const family_lock held(*this, s.c);
+            c = &slots.at(cell::of(*c).next_sibling);
+            continue;
+        }
+        if (acts)
+            return;
+        acts = true;
+        c = first;
+        if (allowed && how.backoff.is_on()) {
+            delay = next_delay(t, s, child, *why, how.backoff);
+            allowed = delay.has_value();
+        }
+    }
 }
 
 handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept {

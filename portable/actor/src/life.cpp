@@ -198,6 +198,10 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
         w.be_terminated(t, s);
         break;
     case system_kind::recreate:
+        // A failure that its parent has not decided is answered by this.
+        if (cell_extras* x = c.extras(); x != nullptr)
+            (void)x->reported.take();
+        c.begin_restart();
         w.be_recreated(t, s, cause_ref::take(m.data.read()));
         return go_on(handled::ok());
     case system_kind::failed:
@@ -433,7 +437,7 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
     children_of all(slots, s.c);
     while (slot* child = last != nullptr ? all.next() : nullptr) {
         forget_failure(s, *child);
-        (void)send_recreate(slots.index_of(*child), why);
+        (void)send_recreate(*child, why);
         if (child == last)
             break;
     }

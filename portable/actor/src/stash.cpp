@@ -37,12 +37,11 @@ std::expected<void, failure> actor_world::stash(turn& t) noexcept {
         if (block == nullptr)
             return std::unexpected(failure("no memory to stash the end of an actor"));
         auto* r = ::new (block) watch_record;
-        r->who = m->who.index();
+        r->key = m->who.index();
         r->notified = true;
         if (x->told_why != nullptr)
             r->why = *x->told_why;
-        r->next = x->watching;
-        x->watching = r;
+        x->watching.add(memory_, *r);
     }
     (void)x->stash.push(*e);
     t.keep();

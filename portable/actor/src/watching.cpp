@@ -33,9 +33,7 @@ void actor_world::watch(turn& t, mailbox_index who, held_message* with) noexcept
     if (effect_recorder* recorder = recording(c))
         recorder->watched(t, who, with);
     cell_extras* x = extras_of(c);
-    for (const watch_record* r = x != nullptr ? x->watching : nullptr; r != nullptr; r = r->next) {
-        if (r->who != who)
-            continue;
+    if (const watch_record* r = x != nullptr ? x->watching.find(who) : nullptr; r != nullptr) {
         const bool same_way =
             with == nullptr ? r->with == nullptr : r->with != nullptr && with->equals(*r->with);
         if (!same_way)
@@ -55,13 +53,12 @@ void actor_world::watch(turn& t, mailbox_index who, held_message* with) noexcept
         return drop();
     }
     auto* r = ::new (record) watch_record;
-    r->who = who;
+    r->key = who;
     r->with = with;
-    r->next = x->watching;
-    x->watching = r;
+    x->watching.add(memory_, *r);
     auto* e = ::new (entry) watch_entry;
     e->kind = system_kind::watch;
-    e->watcher = me;
+    e->key = me;
     e->watched = who;
     // A dead one answers at once: see system_dead_letter.
     (void)kernel_->send_system(who, *e);
@@ -88,25 +85,22 @@ void actor_world::forget_watch(turn& t, mailbox_index who) noexcept {
     cell_extras* x = cell::of(t.place()).extras();
     if (x == nullptr)
         return;
-    for (watch_record** at = &x->watching; *at != nullptr; at = &(*at)->next) {
-        if ((*at)->who != who)
-            continue;
-        watch_record* r = *at;
-        *at = r->next;
-        free_record(*r);
-        // Without memory for it the watch comes back one day, and is dropped.
-        if (owned_message* m = owned_message::make(memory_, system_kind::unwatch, nullptr)) {
-            m->subject.write(t.self());
-            (void)kernel_->send_system(who, *m);
-        }
+    watch_record* r = x->watching.find(who);
+    if (r == nullptr)
         return;
+    x->watching.remove(memory_, *r);
+    free_record(*r);
+    // Without memory for it the watch comes back one day, and is dropped.
+    if (owned_message* m = owned_message::make(memory_, system_kind::unwatch, nullptr)) {
+        m->subject.write(t.self());
+        (void)kernel_->send_system(who, *m);
     }
 }
 
 void actor_world::unwatch_all(turn& t, const self& s) noexcept {
     cell_extras* x = s.c.extras();
-    while (x != nullptr && x->watching != nullptr)
-        forget_watch(t, x->watching->who);
+    while (const watch_record* r = x != nullptr ? x->watching.newest() : nullptr)
+        forget_watch(t, r->key);
 }
 
 void actor_world::be_watched(const self& s, watch_entry& e) noexcept {
@@ -116,53 +110,52 @@ void actor_world::be_watched(const self& s, watch_entry& e) noexcept {
         notify(e);
         return;
     }
-    e.next_watcher = x->watchers;
-    x->watchers = &e;
+    x->watchers.add(memory_, e);
 }
 
 void actor_world::be_unwatched(const self& s, mailbox_index watcher) noexcept {
     cell_extras* x = s.c.extras();
-    if (x == nullptr)
-        return;
-    for (watch_entry** at = &x->watchers; *at != nullptr; at = &(*at)->next_watcher) {
-        if ((*at)->watcher == watcher) {
-            watch_entry* e = *at;
-            *at = e->next_watcher;
-            free_entry(*e);
-            return;
-        }
+    if (watch_entry* e = x != nullptr ? x->watchers.find(watcher) : nullptr; e != nullptr) {
+        x->watchers.remove(memory_, *e);
+        free_entry(*e);
     }
 }
 
 void actor_world::notify(watch_entry& e) noexcept {
     e.kind = system_kind::death_watch_notification;
-    (void)kernel_->send_system(e.watcher, e);
+    (void)kernel_->send_system(e.key, e);
 }
 
 handled actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
     const mailbox_index who = e.watched;
     cause_ref why = std::move(e.why);
     free_entry(e);
+    watch_record* r = watch_of(s, who, false);
+    if (r == nullptr)
+        return handled::ok();
+    r->notified = true;
+    r->why = std::move(why);
+    return queue_terminated(t, s, *r);
+}
+
+watch_record* actor_world::watch_of(const self& s, mailbox_index who, bool notified) noexcept {
     const cell_extras* x = s.c.extras();
-    for (watch_record* r = x != nullptr ? x->watching : nullptr; r != nullptr; r = r->next) {
-        if (r->who == who && !r->notified) {
-            r->notified = true;
-            r->why = std::move(why);
-            return queue_terminated(t, s, *r);
-        }
-    }
-    return handled::ok();
+    watch_record* r = nullptr;
+    do {
+        r = x != nullptr ? x->watching.find(who, r) : nullptr;
+    } while (r != nullptr && r->notified != notified);
+    return r;
 }
 
 handled actor_world::queue_terminated(turn& t, const self& s, watch_record& r) noexcept {
     // Behind what the ended actor sent before, also where the mailbox is full. Without an envelope
     // at once, or as soon as there is an instance that runs; but never not at all.
-    const mailbox_index who = r.who;
+    const mailbox_index who = r.key;
     const terminated m{any_ref(who)};
     if (kernel_->send_owed(s.place, terminated(m), who) == sent::accepted)
         return handled::ok();
     if (!can_be_told(s.c)) {
-        r.owed = true;
+        s.c.extras()->owed.push_back(r);
         return handled::ok();
     }
     // As a message, which may be put aside; without memory for one as what it is.
@@ -172,30 +165,22 @@ handled actor_world::queue_terminated(turn& t, const self& s, watch_record& r) n
 }
 
 handled actor_world::tell_owed(turn& t, const self& s) noexcept {
-    const cell_extras* x = s.c.extras();
-    watch_record* r = x != nullptr ? x->watching : nullptr;
-    while (r != nullptr && can_be_told(s.c)) {
-        if (!std::exchange(r->owed, false)) {
-            r = r->next;
-            continue;
-        }
-        const handled done = queue_terminated(t, s, *r);
+    cell_extras* x = s.c.extras();
+    while (x != nullptr && !x->owed.empty() && can_be_told(s.c)) {
+        const handled done =
+            queue_terminated(t, s, static_cast<watch_record&>(*x->owed.pop_front()));
         if (!done.is_ok())
             return done;
-        r = x->watching;  // a handler may have changed the list
     }
     return handled::ok();
 }
 
 handled actor_world::receive_terminated(turn& t, const self& s, const terminated& m) noexcept {
     cell_extras* x = s.c.extras();
-    watch_record** at = x != nullptr ? &x->watching : nullptr;
-    while (at != nullptr && *at != nullptr && ((*at)->who != m.who.index() || !(*at)->notified))
-        at = &(*at)->next;
-    if (at == nullptr || *at == nullptr)
+    watch_record* r = watch_of(s, m.who.index(), true);
+    if (r == nullptr)
         return handled::ok();  // not watched any more
-    watch_record* r = *at;
-    *at = r->next;
+    x->watching.remove(memory_, *r);
     const cause_ref why = std::move(r->why);
     envelope* instead = r->with != nullptr ? r->with->wrap(*kernel_, s.index()) : nullptr;
     const bool lost_it = r->with != nullptr && instead == nullptr;

@@ -32,12 +32,12 @@ namespace {
 std::atomic<int> crashing{0};
 std::atomic<int> decided{0};
 
-/// Ends when its grandparent has decided about both failures.
+/// Ends when its grandparent has decided, some time after.
 class slow_leaf : public actor<int> {
 public:
     void on(int) {}
     void post_stop() {
-        EXPECT_TRUE(until([] { return decided.load(std::memory_order_acquire) == 2; }));
+        EXPECT_TRUE(until([] { return decided.load(std::memory_order_acquire) == 1; }));
         std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the decision arrives
     }
 };
@@ -58,8 +58,8 @@ public:
 }  // namespace
 
 // DF-9:
-// Two siblings fail together under all_for_one. The first failure restarts both; the second one is
-// resumed while its actor waits for a child to end.
+// Two siblings fail together under all_for_one. The first failure restarts both; about the second
+// one, which would be resumed while its actor waits for a child to end, nothing is asked (DF-45).
 TEST(interrupted_restart, DF_9_a_resume_in_the_middle_of_a_restart_leaves_the_restart_alone) {
     strings parent, children[2];
     puppet_ref refs[2];
@@ -103,8 +103,9 @@ TEST(interrupted_restart, DF_9_a_resume_in_the_middle_of_a_restart_leaves_the_re
             }});
             child.tell(ping{});
         }
-        EXPECT_TRUE(until([] { return decided.load(std::memory_order_acquire) == 2; }));
+        EXPECT_TRUE(until([] { return decided.load(std::memory_order_acquire) == 1; }));
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        EXPECT_EQ(decided.load(std::memory_order_acquire), 1);
         system.terminate();
         EXPECT_TRUE(system.wait(std::chrono::seconds(10)));
     }

@@ -58,6 +58,43 @@ TEST(waiting_failures, PK_SYS_7_two_children_escalate_in_one_look) {
     }
 }
 
+// DF-45: siblings that have failed when their parent looks are restarted once, not once for each.
+TEST(waiting_failures, DF_45_siblings_that_fail_together_are_restarted_once) {
+    for (const auto scope : {supervision_scope::all_for_one, supervision_scope::rest_for_one}) {
+        strings top, who[3];
+        puppet_ref children[3];
+        top.strategy.scope = scope;
+        top.strategy.max_restarts = 2U;
+        int asked = 0;
+        top.decide = [&](any_ref, const failure_cause&) {
+            ++asked;
+            return directive::restart;
+        };
+        for (strings& s : who)
+            s.constructor = [](puppet& p) {
+                if (p.life() == 1)
+                    throw std::runtime_error("again");
+            };
+        {
+            world_rig rig;
+            rig.spawn<puppet>("top", &top).tell(run_it{[&](puppet& p) {
+                for (int i = 0; i < 3; ++i)
+                    children[i] = child_of(p, std::string(1, static_cast<char>('a' + i)), who[i]);
+            }});
+            rig.run();
+            children[0].tell(crash());  // all are restarted, and none of them can begin
+            rig.run();
+            for (const puppet_ref& c : children)
+                c.tell(ping{});
+            rig.run();
+            EXPECT_EQ(asked, 2);
+            for (const strings& s : who)
+                EXPECT_EQ(s.said.back(), "pong2");
+            rig.end();
+        }
+    }
+}
+
 namespace {
 
 /// Ends step by step, from its lowest: longer than cancels may go on in a row.

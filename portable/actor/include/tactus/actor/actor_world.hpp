@@ -418,7 +418,8 @@ private:
     void free_all(slot& place) noexcept;
     void free_extras(cell& c) noexcept;
     bool send(mailbox_index to, system_kind kind, void* payload) noexcept;
-    bool send_recreate(mailbox_index to, cause_ref why) noexcept;
+    /// Once, until its restart begins.
+    bool send_recreate(slot& child, cause_ref why) noexcept;
 
     // Life.
     [[nodiscard]] handled create(const self& s, failure_kind as) noexcept;
@@ -452,6 +453,9 @@ private:
     void apply_restart(turn& t, const self& s, slot& child, const cause_ref& why,
                        const supervisor_strategy& how) noexcept;
     [[nodiscard]] bool allows(const self& s, slot& child, const supervisor_strategy& how) noexcept;
+    [[nodiscard]] mailbox_index key_of(const slot& child) const noexcept {
+        return {kernel_->slots().number_of(child), 0};
+    }
     /// Made when first asked for; null when there is no memory.
     [[nodiscard]] child_record* record_of(const self& s, slot& child) noexcept;
     void free_record(child_record& r) noexcept;
@@ -488,6 +492,9 @@ private:
     void free_entry(watch_entry& e) noexcept;
     void be_watched(const self& s, watch_entry& e) noexcept;
     void be_unwatched(const self& s, mailbox_index watcher) noexcept;
+    /// Null: there is none.
+    [[nodiscard]] static watch_record* watch_of(const self& s, mailbox_index who,
+                                                bool notified) noexcept;
     [[nodiscard]] handled be_notified(turn& t, const self& s, watch_entry& e) noexcept;
     /// An instance is there, and supervision does not hold it back.
     [[nodiscard]] static bool can_be_told(const cell& c) noexcept {

@@ -81,12 +81,13 @@ public:
         is_guardian = 1U << 16U,
         is_orphan = 1U << 17U,  // has no parent: gives its slot back itself
         is_named = 1U << 18U,
-        awaits = 1U << 19U,        // its own: user messages wait for a coroutine
-        had_instance = 1U << 23U,  // its own: destroyed already, for a restart that waits
-        is_odd_life = 1U << 24U,   // constant: of its generation, see life_of
+        awaits = 1U << 19U,           // its own: user messages wait for a coroutine
+        had_instance = 1U << 23U,     // its own: destroyed already, for a restart that waits
+        is_odd_life = 1U << 24U,      // constant: of its generation, see life_of
+        restart_ordered = 1U << 25U,  // its parent's, until the restart begins
     };
     static constexpr unsigned wait_shift = 20;  // see waits_for: three bits
-    static constexpr unsigned phase_shift = 25;
+    static constexpr unsigned phase_shift = 26;
 
     cell(mailbox_index parent, std::uint32_t bits) noexcept : flags_(port::reused, bits) {
         kind = system_kind::supervise;
@@ -141,6 +142,10 @@ public:
 
     /// Takes note that the node has come; what it was told.
     [[nodiscard]] std::uint32_t take_orders() noexcept;
+    /// Its restart begins. "cell-reported": what the last instance failed with is gone by then.
+    void begin_restart() noexcept {
+        (void)flags_.fetch_and(~std::uint32_t{restart_ordered}, linked_up.release());
+    }
     /// Of a child that was linked to this one: what it reports. Its parent's.
     [[nodiscard]] std::uint32_t take_report() noexcept {
         return flags_.fetch_and(~(reported | report_failed), linked_up.acq_rel());

@@ -17,6 +17,7 @@
 #include <tactus/actor/coroutine_set.hpp>
 #include <tactus/actor/failure_cause.hpp>
 #include <tactus/actor/held_message.hpp>
+#include <tactus/actor/keyed_list.hpp>
 #include <tactus/actor/owned_function.hpp>
 #include <tactus/actor/supervision.hpp>
 #include <tactus/mailbox/user_queue.hpp>
@@ -25,19 +26,15 @@ namespace tactus::inline v0 {
 
 /// A watch on its way: sent to whom it watches, kept there, and sent back when that one has ended.
 /// It is freed there when it is not wanted any more, here when it came back: once.
-struct watch_entry : system_message {
-    watch_entry* next_watcher = nullptr;
-    mailbox_index watcher;
+struct watch_entry : system_message, keyed_node {  // its key: the watcher
     mailbox_index watched;
     cause_ref why;  // it was a child of the watcher, and failed
 };
 
-/// An actor that is watched by this one.
-struct watch_record {
-    watch_record* next = nullptr;
-    mailbox_index who;
+/// An actor that is watched by this one, its key. In the list `owed`: there was no envelope for
+/// `terminated`, and this actor was held back.
+struct watch_record : waiting_node {
     bool notified = false;         // `terminated` is in the mailbox, or owed
-    bool owed = false;             // there was no envelope, and the actor was held back
     held_message* with = nullptr;  // what it is told instead
     cause_ref why;                 // see watch_entry
 };
@@ -101,11 +98,9 @@ private:
     slot& child_;
 };
 
-/// How often a child was restarted, and whether it waits for that.
-struct child_record {
-    child_record* next = nullptr;
-    cell::link child = cell::no_cell;
-    std::uint32_t failed_at = 0;  // its failure waits to be decided: which it was; 0: none does
+/// How often a child was restarted, and whether it waits for that. Its key has the child's slot and
+/// no generation. In the list `failures`: its failure waits to be decided.
+struct child_record : waiting_node {
     restart_count restarts;
     delayed_restart* later = nullptr;  // null: it was restarted at once, always
 };
@@ -164,18 +159,18 @@ struct cell_extras {
     envelope* failed_message = nullptr;  // kept for pre_restart
     mailbox_index failed_sender;         // whose message it was, for hooks
     // Family.
-    child_record* children = nullptr;
-    std::uint32_t failures_waiting = 0;  // of children, see child_record
-    std::uint32_t failures_seen = 0;     // counts those that waited
-    std::uint32_t ending_children = 0;   // stop was ordered, and they are not gone
+    keyed_list<child_record> children;
+    waiting_list failures;              // that wait to be decided, the first to fail first
+    std::uint32_t ending_children = 0;  // stop was ordered, and they are not gone
     // Stash, the oldest first; timers; receive timeout.
     envelope_list stash;
     actor_timer* timers = nullptr;
     idle_watch* idle = nullptr;           // null: none
     owned_function* functions = nullptr;  // the latest of a ring
     // Watch.
-    watch_record* watching = nullptr;
-    watch_entry* watchers = nullptr;      // the latest first
+    keyed_list<watch_record> watching;
+    waiting_list owed;
+    keyed_list<watch_entry> watchers;
     const cause_ref* told_why = nullptr;  // of the `terminated` being handled, for stash()
     // The instance's.
     instance_function* adapters = nullptr;  // all are message_adapter; the latest first

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goal: no operation of a family grows with its size (DF-45).
+// Method: the sources of the actor layer are compiled for this program with a call at each edge of
+// their control flow; the calls are counted. One operation of each kind may take at most twice the
+// edges in a family of `many` that it takes in one of 1,000. The counts repeat on any machine.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tactus/actor/actor.hpp>
+#include <tactus/actor/actor_world.hpp>
+#include <tactus/dispatch/inline_tick.hpp>
+#include <tactus/runtime/heap_memory.hpp>
+#include <tactus/runtime/scheduler_memory.hpp>
+#include <tactus/time/manual_clock.hpp>
+
+#include "pool_rig.hpp"
+
+using namespace tactus;  // NOLINT: the whole vocabulary is used
+
+namespace {
+
+std::uint64_t steps = 0;
+
+}  // namespace
+
+// What -fsanitize-coverage=trace-pc calls.
+extern "C" void __sanitizer_cov_trace_pc() {  // NOLINT(bugprone-reserved-identifier)
+    ++steps;
+}
+
+namespace {
+
+constexpr std::uint32_t few = 1'000;
+
+struct strike {};
+struct begin_life {};
+
+std::uint32_t lives = 0;
+std::uint32_t decisions = 0;
+
+/// Fails when it is struck.
+class member : public actor<strike, begin_life> {
+public:
+    member() { ++lives; }
+    std::expected<void, failure> on(const strike&) { return std::unexpected(failure("struck")); }
+    void on(const begin_life&) {}
+};
+using member_ref = actor_ref<strike, begin_life>;
+
+class head;
+struct act {
+    std::function<void(head&)> what;
+};
+/// Has a family, and does what the test says.
+class head : public actor<act> {
+public:
+    explicit head(supervisor_strategy how) : how_(how) { ++lives; }
+    void on(const act& a) { a.what(*this); }
+    void on(const terminated&) { ++notified; }
+    supervisor_strategy supervision() {
+        ++decisions;
+        return how_;
+    }
+    [[nodiscard]] auto ctx() { return context(); }
+
+    static inline std::uint32_t notified = 0;
+
+private:
+    supervisor_strategy how_;
+};
+
+/// A member of a chain: has the rest of it below.
+class ring_of_chain : public actor<std::uint32_t> {
+public:
+    ring_of_chain() { ++lives; }
+    void on(std::uint32_t below) {
+        if (below != 0)
+            (*context().try_spawn<ring_of_chain>("", {})).tell(below - 1);
+    }
+};
+
+struct quiet final : world_events {
+    void guardian_failed(const failure_cause&) noexcept override { ++failed; }
+    void world_ended() noexcept override { ++ended; }
+    std::uint32_t failed = 0;
+    std::uint32_t ended = 0;
+};
+
+/// A world on one thread, whose turns are counted one by one.
+class rig {
+public:
+    explicit rig(std::uint32_t size)
+        : memory_({.actors_max = size + 64, .messages_max = 4 * size + 1'024}),
+          world_({.memory = &heap_, .events = &said_, .name = "test"}),
+          kernel_(memory_.fill({.time = &time_, .events = &world_, .above = &world_})),
+          ticks_(kernel_) {
+        world_.begin(kernel_);
+        run();
+    }
+    rig(const rig&) = delete;
+    rig& operator=(const rig&) = delete;
+    ~rig() {
+        world_.terminate();
+        run();
+        EXPECT_EQ(said_.ended, 1U);
+    }
+    void run() {
+        for (;;) {
+            const std::uint64_t before = steps;
+            if (!ticks_.run_once())
+                return;
+            longest_ = std::max(longest_, steps - before);
+        }
+    }
+    template <class A, class... Args>
+    auto spawn(std::string_view name, Args&&... args) {
+        return *tactus::detail::spawn_by<A>(
+            world_, [&](const actor_world::spawn_request& r) { return world_.spawn_top(r); }, name,
+            {}, std::forward<Args>(args)...);
+    }
+    /// The most steps of one turn since the last call.
+    std::uint64_t take_longest() { return std::exchange(longest_, 0); }
+    [[nodiscard]] actor_world& world() { return world_; }
+
+private:
+    runtime::heap_memory heap_;
+    manual_clock time_{duration::from_ns(1)};
+    runtime::scheduler_memory memory_;
+    quiet said_;
+    actor_world world_;
+    actor_scheduler kernel_;
+    inline_tick ticks_;
+    std::uint64_t longest_ = 0;
+};
+
+/// A family of `size`, and what is counted of it.
+class family {
+public:
+    explicit family(std::uint32_t size, supervisor_strategy how = {}, bool named = false)
+        : rig_(2 * size), size_(size) {
+        const std::uint64_t before = steps;
+        head_ = rig_.spawn<head>("head", how);
+        (void)in_turn([this, named](head& h) {
+            for (std::uint32_t i = 0; i < size_; ++i)
+                members.push_back(*h.ctx().try_spawn<member>(
+                    named ? "m" + std::to_string(i) : std::string(), {}));
+        });
+        spawned = per_member(before);
+        lives = 0;
+        decisions = 0;
+        head::notified = 0;
+    }
+    [[nodiscard]] std::uint32_t size() const { return size_; }
+    /// Steps of each, until everything is quiet.
+    [[nodiscard]] double in_turn(std::function<void(head&)> what) {
+        const std::uint64_t before = steps;
+        head_.tell(act{std::move(what)});
+        return run_from(before);
+    }
+    [[nodiscard]] double all_fail() {
+        const std::uint64_t before = steps;
+        for (const member_ref& m : members)
+            m.tell(strike{});
+        return run_from(before);
+    }
+    [[nodiscard]] double stop() {
+        const std::uint64_t before = steps;
+        (void)rig_.world().stop(head_.any().index());
+        return run_from(before);
+    }
+    /// Number `i` in an order that is far from the one they were spawned in.
+    [[nodiscard]] member_ref scattered(std::uint32_t i) const {
+        return members[std::uint64_t{i} * 7'919 % size_];
+    }
+    std::vector<member_ref> members;
+    double spawned = 0;
+
+private:
+    [[nodiscard]] double per_member(std::uint64_t before) const {
+        return static_cast<double>(steps - before) / size_;
+    }
+    [[nodiscard]] double run_from(std::uint64_t before) {
+        rig_.run();
+        return per_member(before);
+    }
+
+    rig rig_;
+    std::uint32_t size_;
+    actor_ref<act> head_;
+};
+
+/// `of` gives the steps per member in a family of a size.
+void expect_flat(const char* what, std::uint32_t many,
+                 const std::function<double(std::uint32_t)>& of) {
+    const double small = of(few);
+    const double large = of(many);
+    std::printf("%s: %.0f steps each of %u, %.0f of %u\n", what, small, few, large, many);
+    EXPECT_GT(small, 0);
+    EXPECT_LE(large, 2 * small) << what;
+}
+std::uint32_t size_of_failures() {
+    return static_cast<std::uint32_t>(tactus_test::sized(100'000, 10));
+}
+std::uint32_t size_of_family() {
+    return static_cast<std::uint32_t>(tactus_test::sized(1'000'000, 10));
+}
+
+}  // namespace
+
+TEST(family_scale, DF_45_children_are_spawned_and_stopped) {
+    expect_flat("spawn, stop the parent", size_of_family(), [](std::uint32_t n) {
+        family f(n);
+        return f.spawned + f.stop();
+    });
+    expect_flat("stop one by one", size_of_family(), [](std::uint32_t n) {
+        family f(n);
+        const double each = f.in_turn([&f](head& h) {
+            for (std::uint32_t i = 0; i < f.size(); ++i)
+                EXPECT_TRUE(h.ctx().stop(f.scattered(i)));
+        });
+        (void)f.in_turn([](head& h) { EXPECT_EQ(h.ctx().child_count(), 0U); });
+        return each;
+    });
+}
+
+TEST(family_scale, DF_45_children_have_names) {
+    expect_flat("named: spawn, find, stop", size_of_family(), [](std::uint32_t n) {
+        family f(n, {}, true);
+        const double found = f.in_turn([n](head& h) {
+            for (std::uint32_t i = 0; i < n; ++i)
+                EXPECT_TRUE(h.ctx().child("m" + std::to_string(i)));
+        });
+        return f.spawned + found + f.stop();
+    });
+}
+
+TEST(family_scale, DF_45_all_fail_at_once) {
+    static constexpr supervision_scope scopes[] = {supervision_scope::one_for_one,
+                                                   supervision_scope::all_for_one,
+                                                   supervision_scope::rest_for_one};
+    static constexpr directive directives[] = {directive::resume, directive::restart,
+                                               directive::stop, directive::escalate};
+    for (const auto scope : scopes) {
+        for (const auto d : directives) {
+            supervisor_strategy how{.scope = scope, .max_restarts = 5U};
+            how.decider =
+                d == directive::resume    ? [](const failure_cause&) { return directive::resume; }
+                : d == directive::restart ? [](const failure_cause&) { return directive::restart; }
+                : d == directive::stop    ? [](const failure_cause&) { return directive::stop; }
+                                       : [](const failure_cause&) { return directive::escalate; };
+            const std::string what = std::string(name_of(scope)) + ", " + name_of(d);
+            expect_flat(what.c_str(), size_of_failures(), [how, d](std::uint32_t n) {
+                family f(n, how);
+                const double each = f.all_fail();
+                if (d == directive::restart) {
+                    // The head looks a few times while the others still have their messages: a new
+                    // instance that is struck fails anew.
+                    const bool is_one = how.scope == supervision_scope::one_for_one;
+                    EXPECT_LE(decisions, is_one ? n : 4U);
+                    EXPECT_LE(lives, is_one ? n : 4 * n);
+                    EXPECT_GE(lives, n);
+                }
+                return each;
+            });
+        }
+    }
+}
+
+TEST(family_scale, DF_45_one_watches_many) {
+    expect_flat("watch, all end", size_of_failures(), [](std::uint32_t n) {
+        family f(n);
+        const double each = f.in_turn([&f](head& h) {
+            for (std::uint32_t i = 0; i < f.size(); ++i)
+                h.ctx().watch(f.scattered(i));
+            for (const member_ref& m : f.members)
+                EXPECT_TRUE(h.ctx().stop(m));
+        });
+        EXPECT_EQ(head::notified, n);
+        return each;
+    });
+    expect_flat("watch, unwatch", size_of_failures(), [](std::uint32_t n) {
+        family f(n);
+        const double each = f.in_turn([&f](head& h) {
+            for (const member_ref& m : f.members)
+                h.ctx().watch(m);
+            for (std::uint32_t i = 0; i < f.size(); ++i)
+                h.ctx().unwatch(f.scattered(i));
+            for (const member_ref& m : f.members)
+                EXPECT_TRUE(h.ctx().stop(m));
+        });
+        EXPECT_EQ(head::notified, 0U);
+        return each;
+    });
+}
+
+namespace {
+
+/// Watches one, and lets go of it.
+class onlooker : public actor<strike, begin_life> {
+public:
+    explicit onlooker(any_ref whom) : whom_(whom) {}
+    void pre_start() { context().watch(whom_); }
+    void on(const strike&) { context().unwatch(whom_); }
+    void on(const begin_life&) {}
+    void on(const terminated&) { ++head::notified; }
+
+private:
+    any_ref whom_;
+};
+
+}  // namespace
+
+TEST(family_scale, DF_45_many_watch_one) {
+    for (const bool lets_go : {false, true}) {
+        expect_flat(
+            lets_go ? "watched, unwatched" : "watched, ends", size_of_failures(),
+            [lets_go](std::uint32_t n) {
+                rig r(n + 8);
+                head::notified = 0;
+                const auto h = r.spawn<head>("", supervisor_strategy{});
+                const auto star = r.spawn<member>("");
+                std::vector<member_ref> onlookers;
+                const std::uint64_t before = steps;
+                h.tell(act{[&](head& me) {
+                    for (std::uint32_t i = 0; i < n; ++i)
+                        onlookers.push_back(*me.ctx().try_spawn<onlooker>("", {}, star.any()));
+                }});
+                r.run();
+                for (std::uint32_t i = 0; lets_go && i < n; ++i)
+                    onlookers[std::uint64_t{i} * 7'919 % n].tell(strike{});
+                r.run();
+                (void)r.world().stop(star.any().index());
+                r.run();
+                EXPECT_EQ(head::notified, lets_go ? 0U : n);
+                return static_cast<double>(steps - before) / n;
+            });
+    }
+}
+
+TEST(family_scale, DF_45_a_chain_is_deep) {
+    expect_flat("chain", size_of_family(), [](std::uint32_t n) {
+        rig r(n);
+        lives = 0;
+        const std::uint64_t before = steps;
+        const auto top = r.spawn<ring_of_chain>("");
+        top.tell(n - 1);
+        r.run();
+        EXPECT_EQ(lives, n);
+        (void)r.world().stop(top.any().index());
+        r.run();
+        return static_cast<double>(steps - before) / n;
+    });
+}
