@@ -344,7 +344,9 @@ int main(int argc, char** argv) {
         if (!p.wanted(name))
             return;
         actor_system system("bench",
-                            {.dispatcher = {.workers = p.workers, .max_workers = p.workers}});
+                            {.dispatcher = {.workers = p.workers, .max_workers = p.workers},
+                             .actors_max = 1U << 22U,
+                             .messages_max = 1U << 24U});
         work(system);
     };
     with_system("ping",

@@ -187,6 +187,14 @@ target_link_libraries(kernel_allocations PRIVATE test_support tactus::runtime)
 add_test(NAME "kernel_allocations: steady traffic allocates nothing (PF-12)" COMMAND kernel_allocations)
 set_tests_properties("kernel_allocations: steady traffic allocates nothing (PF-12)" PROPERTIES TIMEOUT ${time_limit})
 
+# Likewise, to refuse. Sanitizers replace malloc themselves.
+if(NOT TACTUS_SANITIZE)
+  add_executable(exhaustion hosted/runtime/exhaustion.cpp)
+  target_link_libraries(exhaustion PRIVATE tactus_build_flags tactus::runtime ${CMAKE_DL_LIBS})
+  add_test(NAME "exhaustion: what is refused never aborts (DF-46)" COMMAND exhaustion)
+  set_tests_properties("exhaustion: what is refused never aborts (DF-46)" PROPERTIES TIMEOUT ${time_limit})
+endif()
+
 # A program of its own: it replaces what tells the time. Sanitizers do so, too.
 if(NOT TACTUS_SANITIZE)
   add_executable(wall_clock hosted/runtime/wall_clock.cpp)

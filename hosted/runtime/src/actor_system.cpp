@@ -6,6 +6,7 @@
 #include "closing_thread.hpp"
 #include "ending_thread.hpp"
 #include "signal_watch.hpp"
+#include "spare_memory.hpp"
 #include "system_driver.hpp"
 #include "system_listener.hpp"
 #include "system_log.hpp"
@@ -14,16 +15,18 @@
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/resolver.hpp>
-#include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>
 
+#include <cerrno>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <ranges>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -32,8 +35,26 @@ namespace {
 
 class string_sink final : public text_sink {
 public:
-    void write(std::string_view piece) noexcept override { text += piece; }
+    void write(std::string_view piece) noexcept override {
+        try {
+            text += piece;
+        } catch (const std::exception&) {
+            lost = true;
+        }
+    }
+    /// What there was memory for; it says so when that is not all.
+    [[nodiscard]] std::string take() noexcept {
+        constexpr std::string_view note = "(no memory)";  // a short string needs none
+        if (!lost)
+            return std::move(text);
+        if (text.size() >= note.size())
+            text.replace(text.size() - note.size(), note.size(), note);
+        else
+            text = note;
+        return std::move(text);
+    }
     std::string text;
+    bool lost = false;
 };
 
 std::string valid(std::string_view name) {
@@ -44,7 +65,7 @@ std::string valid(std::string_view name) {
 }
 
 /// With the throughput of the rules where the default dispatcher names none.
-actor_system::options usable(actor_system::options o) {
+actor_system::options without_faults(actor_system::options o) {
     if (!o.tools.memory.empty() || o.tools.runs != nullptr || o.tools.ticks != nullptr)
         throw std::invalid_argument(
             "an actor_system has memory that grows and threads of its own: memory, runs and ticks "
@@ -77,7 +98,7 @@ scheduler_config configured(const actor_system::options& o, const clock& time) {
 std::string ask_error::text() const {
     string_sink to;
     write_text({what, target_path, duration::from_ns(after.count()), message_type}, to);
-    return std::move(to.text);
+    return to.take();
 }
 
 spawn_exception::spawn_exception(const spawn_error& why, std::string_view name)
@@ -94,7 +115,7 @@ struct actor_system::parts final : world_events {
     }
     parts(std::string_view called, const options& o)
         : name(valid(called)),
-          how(usable(o)),
+          how(without_faults(o)),
           time(o.tools.time != nullptr ? *o.tools.time : own_time),
           log({.sink = o.tools.log != nullptr ? o.tools.log : &own_log,
                .time = &time,
@@ -107,6 +128,9 @@ struct actor_system::parts final : world_events {
                .suspend = quiet_for(o.dead_letters.suspend),
                .quiet_during_shutdown = !o.dead_letters.during_shutdown},
               {.time = &time, .max = o.failures.max, .interval = quiet_for(o.failures.interval)}),
+          spare(spare_bytes(o)),
+          heap(usable(spare)),
+          lanes(spare),
           memory({.actors_max = o.actors_max, .messages_max = o.messages_max}),
           driver({.time = &time,
                   .config = configured(o, time),
@@ -120,14 +144,15 @@ struct actor_system::parts final : world_events {
                     .time = &time,
                     .resolution = o.scheduler.resolution}),
           timer_blocks(runtime::timer_memory::of(configured(o, time), o.timers_max)),
-          timers(timer_blocks.options(scheduler_options{
-              .time = &time,
-              .config = configured(o, time),
-              .memory = &heap,
-              .slot = o.tools.local != nullptr ? o.tools.local : &own_local,
-              .listener = &world,
-              .services = &services,
-          })),
+          timers(usable(timer_blocks)
+                     .options(scheduler_options{
+                         .time = &time,
+                         .config = configured(o, time),
+                         .memory = &heap,
+                         .slot = o.tools.local != nullptr ? o.tools.local : &own_local,
+                         .listener = &world,
+                         .services = &services,
+                     })),
           names({.memory = &heap, .rules = o.rules}),
           world({.memory = &heap,
                  .events = this,
@@ -139,14 +164,16 @@ struct actor_system::parts final : world_events {
                  .services = &all_services,
                  .ended_names = 4'096}),
           names_filled(fill_names()),
-          kernel(memory.fill(runtime::dispatchers::fill({.time = &time,
-                                                         .timers = &timers,
-                                                         .driver = driver.driver(),
-                                                         .driven_by = &driver,
-                                                         .seed = o.tools.seed,
-                                                         .events = &world,
-                                                         .above = &world},
-                                                        how.dispatcher))),
+          kernel(usable(memory).fill(runtime::dispatchers::fill({.memory = &heap,
+                                                                 .dispatcher_memory = &lanes,
+                                                                 .time = &time,
+                                                                 .timers = &timers,
+                                                                 .driver = driver.driver(),
+                                                                 .driven_by = &driver,
+                                                                 .seed = o.tools.seed,
+                                                                 .events = &world,
+                                                                 .above = &world},
+                                                                how.dispatcher))),
           all(kernel, {.system_name = name, .names = &names},
               {.id = default_dispatcher_id, .config = how.dispatcher}),
           driving(*this),
@@ -159,10 +186,54 @@ struct actor_system::parts final : world_events {
             }
         }
         world.begin(kernel);
-        services.watch_load(kernel, {.actors_max = o.actors_max});
-        driver.look_after();
-        if (o.shutdown_on_signals)
-            signals = std::make_unique<runtime::signal_watch>([this](int n) { signalled(n); });
+        try {
+            services.watch_load(kernel, {.actors_max = o.actors_max});
+            driver.look_after();
+            if (o.shutdown_on_signals)
+                signals = std::make_unique<runtime::signal_watch>([this](int n) { signalled(n); });
+            if (all.first().report().threads == 0)
+                throw std::system_error(EAGAIN, std::generic_category(),
+                                        "no thread for the default dispatcher");
+            if (spare.was_used())
+                throw memory_exception("no memory for an actor system");
+            heap.settle();
+        } catch (...) {
+            leave_signals();
+            take_apart();
+            throw;
+        }
+    }
+
+    /// Of what was built, when the rest cannot be.
+    void take_apart() noexcept {
+        world.terminate();
+        shutdown.reset();
+        {
+            std::unique_lock held(mutex);
+            (void)detail::wait_at_most(over, held, std::chrono::seconds(1),
+                                       [this] { return ended; });
+        }
+        caller.join();
+        driver.stop();
+        all.force_stop();
+        world.sweep();
+    }
+
+    static constexpr const char* no_addresses =
+        "no addresses for an actor system: lower actors_max, messages_max or timers_max, or raise "
+        "the limit of the process (ulimit -v); see docs/troubleshooting.md#a-system-does-not-start";
+    template <class Memory>
+    [[nodiscard]] static Memory& usable(Memory& memory) {
+        if (!memory.usable())
+            throw memory_exception(no_addresses);
+        return memory;
+    }
+    /// What construction takes at the most, and the lanes of all actors.
+    [[nodiscard]] static std::size_t spare_bytes(const options& o) {
+        const auto plan = runtime::dispatchers::fill({}, o.dispatcher).plan();
+        constexpr std::size_t per_actor = 32;
+        constexpr std::size_t others = std::size_t{2} << 20U;
+        return 2 * plan.bytes() + others + per_actor * o.actors_max;
     }
 
     /// TS-7: nobody keeps the time any more.
@@ -170,11 +241,22 @@ struct actor_system::parts final : world_events {
         {
             const std::lock_guard held(mutex);
             failed = true;
-            failure_text = why;
+            note_failure(why);
         }
-        log.write(log_level::error, why + ", the system ends");
-        if (!run_shutdown(shutdown_reason::driver_stopped()))
+        char line[256];
+        std::snprintf(line, sizeof line, "%s, the system ends", why.c_str());
+        log.write(log_level::error, line);
+        if (!run_shutdown(&shutdown_reason::driver_stopped))
             end_actors({});
+    }
+
+    /// Under the lock. Without memory for the text there is none.
+    void note_failure(std::string_view why) noexcept {
+        try {
+            failure_text = why;
+        } catch (const std::bad_alloc&) {
+            failure_text.clear();
+        }
     }
 
     void signalled(int number) noexcept {
@@ -298,12 +380,12 @@ struct actor_system::parts final : world_events {
         {
             const std::lock_guard held(mutex);
             failed = true;
-            failure_text = why.text();
+            note_failure(why.text());
         }
         if (how.events != nullptr)
             how.events->guardian_failed(why);
         listener.guardian_failed(why);
-        run_shutdown(shutdown_reason::guardian_failed());
+        run_shutdown(&shutdown_reason::guardian_failed);
     }
     [[nodiscard]] std::expected<void, spawn_error> place(any_ref parent, std::string_view called,
                                                          spawn_options& where) noexcept override {
@@ -383,11 +465,11 @@ struct actor_system::parts final : world_events {
     }
 
     /// False: it is not to be run, or there is no memory for it.
-    bool run_shutdown(const shutdown_reason& why) noexcept {
+    bool run_shutdown(shutdown_reason (*why)()) noexcept {
         if (!how.shutdown.run_by_terminate)
             return false;
         try {
-            (void)the_shutdown().run(why);
+            (void)the_shutdown().run(why());
             return true;
         } catch (...) {
             return false;
@@ -395,9 +477,7 @@ struct actor_system::parts final : world_events {
     }
     void terminate() noexcept {
         // One that ran for another reason may have left the actors alone.
-        if (!run_shutdown(shutdown_reason::system_terminate()) ||
-            // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it was run
-            !the_shutdown().reason()->terminate_system.value_or(true))
+        if (!run_shutdown(&shutdown_reason::system_terminate) || !the_shutdown().ends_actors())
             end_actors({});
     }
     /// True when the actors have ended in time.
@@ -424,7 +504,9 @@ struct actor_system::parts final : world_events {
     runtime::system_log own_log;
     logger log;
     runtime::system_listener listener;
-    runtime::heap_memory heap;
+    runtime::spare_memory spare;
+    runtime::spare_memory::source heap;   // sure while the system is built
+    runtime::spare_memory::source lanes;  // and for good
     runtime::scheduler_memory memory;
     runtime::system_driver driver;
     full_scheduler_services services;
@@ -538,19 +620,19 @@ bool actor_system::wait(std::chrono::nanoseconds limit) {
 std::string actor_system::dump(dump_format format) {
     string_sink to;
     world_->dump(to, {.format = format});
-    return std::move(to.text);
+    return to.take();
 }
 
 std::string actor_system::dump_scheduler(dump_format format) {
     string_sink to;
     parts_->timers.dump(to, format);
-    return std::move(to.text);
+    return to.take();
 }
 
 std::string actor_system::path_of(any_ref who) {
     string_sink to;
     world_->write_path(who.index(), to);
-    return std::move(to.text);
+    return to.take();
 }
 std::string_view actor_system::name() const noexcept {
     return parts_->name;

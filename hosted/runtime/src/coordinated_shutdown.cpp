@@ -6,6 +6,7 @@
 #include "shutdown_core.hpp"
 
 #include <csignal>
+#include <new>
 #include <stdexcept>
 
 namespace tactus::inline v0 {
@@ -99,10 +100,12 @@ private:
 };
 
 void shutdown_done::operator()() const {
-    of_->say(shutdown_task_event::succeed, {});
+    if (of_ != nullptr)
+        of_->say(shutdown_task_event::succeed, {});
 }
 void shutdown_done::fail(std::string_view why) const {
-    of_->say(shutdown_task_event::fail, why);
+    if (of_ != nullptr)
+        of_->say(shutdown_task_event::fail, why);
 }
 
 bool shutdown_task::cancel() {
@@ -112,8 +115,16 @@ shutdown_task_state shutdown_task::state() const {
     return of_->state_of(*what_);
 }
 
-void detail::shutdown_core::start(const record& r) {
-    const shutdown_done done(std::make_shared<shutdown_done::completion>(shared_from_this(), r));
+void detail::shutdown_core::start(const record& r) noexcept {
+    shutdown_done done(nullptr);
+    try {
+        done.of_ = std::make_shared<shutdown_done::completion>(shared_from_this(), r);
+    } catch (const std::bad_alloc&) {
+        finish(*r, shutdown_task_event::fail, "no memory to start it");
+        if (r->ends_actors && terminates())
+            hooks_.terminate(done);  // their end is not reported
+        return;
+    }
     try {
         r->work(done);
     } catch (const std::exception& e) {
@@ -164,6 +175,9 @@ std::expected<std::shared_future<shutdown_result>, shutdown_error> coordinated_s
 }
 std::optional<shutdown_reason> coordinated_shutdown::reason() const {
     return core_->reason();
+}
+bool coordinated_shutdown::ends_actors() const noexcept {
+    return core_->terminates();
 }
 int coordinated_shutdown::exit_code() const {
     return core_->exit_code();

@@ -145,7 +145,9 @@ struct dispatcher_threads::shared {
     shown<aim> to{aim::run};          // looked at without the lock, for dumps
     std::uint32_t blocking = 0;
     std::uint32_t stops = 0;
-    std::string refusal;
+    // What the system said when it last refused a thread, and of which worker; 0: nothing.
+    int refusal = 0;
+    std::uint32_t refused = 0;
 };
 
 dispatcher_threads::dispatcher_threads(actor_scheduler& system, dispatcher& where, options o)
@@ -155,6 +157,7 @@ dispatcher_threads::dispatcher_threads(actor_scheduler& system, dispatcher& wher
         options_.thread_count = count;
     for (std::uint32_t i = 0; i < count; ++i)
         places_.push_back(std::make_unique<place>(*this, i));
+    chosen_.reserve(count);
     where.supply(this);
 }
 
@@ -174,7 +177,7 @@ bool dispatcher_threads::extra(const place& p) const {
 }
 
 bool dispatcher_threads::start() {
-    std::vector<place*> which;
+    chosen_.clear();
     {
         const std::lock_guard held(shared_->mutex);
         shared_->to = aim::run;
@@ -187,12 +190,12 @@ bool dispatcher_threads::start() {
             p->woken = p->at == phase::woken;
             p->begun = false;
             p->at = phase::starting;
-            which.push_back(p.get());
+            chosen_.push_back(p.get());
         }
     }
     // Making a thread publishes it; one that was told to end, and has not seen it, goes on.
     stop_.store(0, std::memory_order_relaxed);
-    return starts(which);
+    return starts(chosen_);
 }
 
 bool dispatcher_threads::start_extra() {
@@ -212,11 +215,12 @@ bool dispatcher_threads::start_extra() {
         if (chosen == nullptr && shared_->to == aim::run)
             return false;
     }
-    return chosen != nullptr ? starts({chosen}) : start();
+    return chosen != nullptr ? starts({&chosen, 1}) : start();
 }
 
-bool dispatcher_threads::starts(const std::vector<place*>& which) {
-    std::string refusal;
+bool dispatcher_threads::starts(std::span<place* const> which) {
+    int refusal = 0;
+    std::uint32_t refused = 0;
     bool all = true;
     const signals_blocked blocked;
     for (place* p : which) {
@@ -228,8 +232,10 @@ bool dispatcher_threads::starts(const std::vector<place*>& which) {
             if (shared_->to == aim::run) {
                 const int error = make_thread(p->thread, options_.how, p->number, &thread_main, p);
                 made = error == 0;
-                if (!made)
-                    refusal = text_of_refusal(options_.how, p->number, error);
+                if (!made) {
+                    refusal = error;
+                    refused = p->number;
+                }
             }
             p->at = made ? phase::running : phase::empty;
             shared_->changed.notify_all();
@@ -239,7 +245,8 @@ bool dispatcher_threads::starts(const std::vector<place*>& which) {
             order().found_work(lanes_of(*p));  // it searches no longer: somebody else may
     }
     const std::lock_guard held(shared_->mutex);
-    shared_->refusal = std::move(refusal);
+    shared_->refusal = refusal;
+    shared_->refused = refused;
     return all;
 }
 
@@ -281,17 +288,17 @@ void dispatcher_threads::place::wake() noexcept {
 }
 
 void dispatcher_threads::join_ended() {
-    std::vector<place*> ended;
+    chosen_.clear();
     {
         const std::lock_guard held(shared_->mutex);
         if (shared_->to == aim::stop)
             return;  // stop joins them
         for (const auto& p : places_) {
             if (p->at == phase::ended)
-                ended.push_back(p.get());
+                chosen_.push_back(p.get());
         }
     }
-    for (place* p : ended) {
+    for (place* p : chosen_) {
         pthread_join(p->thread, nullptr);
         const std::lock_guard held(shared_->mutex);
         p->at = phase::empty;
@@ -383,7 +390,7 @@ void dispatcher_threads::blocking_begins(worker& w) noexcept {
         }
     }
     if (now != nullptr)
-        (void)starts({now});
+        (void)starts({&now, 1});
 }
 
 void dispatcher_threads::blocking_ends(worker& w) noexcept {
@@ -403,7 +410,7 @@ void dispatcher_threads::blocking_ends(worker& w) noexcept {
 void dispatcher_threads::stop() {
     const worker* own = worker::current();
     TACTUS_CHECK(1, own == nullptr || &own->home() != &where_);
-    std::vector<place*> threads;
+    chosen_.clear();
     {
         std::unique_lock held(shared_->mutex);
         shared_->to = aim::stop;
@@ -416,28 +423,28 @@ void dispatcher_threads::stop() {
             }
             shared_->changed.wait(held, [&] { return p->at != phase::starting; });
             if (p->at == phase::running || p->at == phase::ended)
-                threads.push_back(p.get());
+                chosen_.push_back(p.get());
         }
-        if (!threads.empty())
+        if (!chosen_.empty())
             ++shared_->stops;
     }
     stop_.store(1, std::memory_order_relaxed);
-    for (place* p : threads) {
+    for (place* p : chosen_) {
         // Until it is seen: a worker may be between its look and its sleep.
         order().wake_all();
         pthread_join(p->thread, nullptr);
     }
-    std::vector<place*> left;
+    chosen_.clear();
     {
         const std::lock_guard held(shared_->mutex);
         for (const auto& p : places_) {
             if (p->at == phase::woken)
-                left.push_back(p.get());
+                chosen_.push_back(p.get());
             p->at = phase::empty;
             p->lent_to = nullptr;
         }
     }
-    for (place* p : left) {
+    for (place* p : chosen_) {
         order().take_back(lanes_of(*p), true);
         order().found_work(lanes_of(*p));
     }
@@ -469,8 +476,14 @@ std::uint32_t dispatcher_threads::stop_count() const {
 }
 
 std::string dispatcher_threads::refusal() const {
-    const std::lock_guard held(shared_->mutex);
-    return shared_->refusal;
+    int error = 0;
+    std::uint32_t worker = 0;
+    {
+        const std::lock_guard held(shared_->mutex);
+        error = shared_->refusal;
+        worker = shared_->refused;
+    }
+    return error == 0 ? std::string() : text_of_refusal(options_.how, worker, error);
 }
 
 bool dispatcher_threads::ends_for_rest() const {

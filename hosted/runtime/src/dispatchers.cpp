@@ -141,6 +141,7 @@ dispatchers::dispatchers(actor_scheduler& system, options o, const dispatcher_se
     const dispatcher_config c = resolved(first.config);
     TACTUS_CHECK(1, grows(c.executor));
     TACTUS_CHECK(3, system.worker_count() == c.max_workers);
+    state_->entries.reserve(1);  // the housekeeper knows it from add on
     auto made = std::make_unique<dispatcher_handle::entry>(system, *system.dispatcher_at(0), first,
                                                            c, state_->surroundings());
     state_->keeper.add(*made);
@@ -281,17 +282,19 @@ bool dispatchers::finish_tasks(std::chrono::nanoseconds limit) {
     const worker* own = worker::current();
     TACTUS_CHECK(5, own == nullptr || &own->system() != &state_->system);
     return wait_until(limit, [this] {
-        // Not under the lock: a task that is run here may add a dispatcher.
-        std::vector<dispatcher_handle::entry*> all;
-        {
-            const std::lock_guard held(state_->mutex);
-            for (const auto& e : state_->entries)
-                all.push_back(e.get());
-        }
-        return std::ranges::none_of(all, [](dispatcher_handle::entry* e) {
+        for (std::size_t i = 0;; ++i) {
+            dispatcher_handle::entry* e = nullptr;
+            {
+                const std::lock_guard held(state_->mutex);
+                if (i == state_->entries.size())
+                    return true;
+                e = state_->entries[i].get();
+            }
+            // Not under the lock: a task that is run here may add a dispatcher.
             e->run_inline();
-            return !e->where().tasks().empty();
-        });
+            if (!e->where().tasks().empty())
+                return false;
+        }
     });
 }
 

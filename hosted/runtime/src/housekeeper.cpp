@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -26,6 +27,15 @@ std::chrono::nanoseconds wait_for(duration d) {
     return std::chrono::nanoseconds((d < longest ? d : longest).ns());
 }
 
+/// Without memory for it, it is tended again soon.
+instant tended(housekept& who, instant now) noexcept {
+    try {
+        return who.tend(now);
+    } catch (const std::exception&) {
+        return now + duration::from_ms(50);
+    }
+}
+
 }  // namespace
 
 struct housekeeper::state {
@@ -40,12 +50,12 @@ struct housekeeper::state {
 };
 
 housekeeper::housekeeper(const std::string& name) : state_(std::make_unique<state>()) {
-    const signals_blocked blocked;
-    state_->thread = std::thread([this] { run(); });
     constexpr std::size_t name_max = 15;
     const std::string end = "-keeper";
-    pthread_setname_np(state_->thread.native_handle(),
-                       (name.substr(0, name_max - end.size()) + end).c_str());
+    const std::string called = name.substr(0, name_max - end.size()) + end;
+    const signals_blocked blocked;
+    state_->thread = std::thread([this] { run(); });
+    pthread_setname_np(state_->thread.native_handle(), called.c_str());
 }
 
 housekeeper::~housekeeper() {
@@ -85,7 +95,7 @@ void housekeeper::run() {
         for (std::size_t i = 0; i < state_->charges.size(); ++i) {  // NOLINT: may grow meanwhile
             housekept* const who = state_->charges[i];
             held.unlock();
-            const instant at = who->tend(time.now());
+            const instant at = tended(*who, time.now());
             next = at < next ? at : next;
             held.lock();
         }

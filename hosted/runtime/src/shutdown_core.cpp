@@ -7,6 +7,7 @@
 #include "wait_until.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -38,7 +39,7 @@ std::thread try_thread(const char* name, Work&& work) {
         std::thread made(std::forward<Work>(work));
         pthread_setname_np(made.native_handle(), name);
         return made;
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
         return {};
     }
 }
@@ -143,13 +144,13 @@ shutdown_task_state shutdown_core::state_of(const shutdown_task_record& what) co
 }
 
 void shutdown_core::finish(shutdown_task_record& what, shutdown_task_event how,
-                           std::string_view text) {
+                           std::string_view text) noexcept {
     const std::lock_guard held(mutex_);
     const shutdown_task_state next = after(what.state, how);
     if (next == what.state)
         return;
     what.state = next;
-    what.text = text;
+    tell([&] { what.text = text; });
     changed_.notify_all();
 }
 
@@ -181,11 +182,11 @@ std::expected<shutdown_core::future, shutdown_error> shutdown_core::run(
     return future_;
 }
 
-void shutdown_core::conduct() {
+void shutdown_core::conduct() noexcept {
     if (hooks_.begins)
         hooks_.begins(terminates());
     // NOLINTNEXTLINE(bugprone-unchecked-optional-access): who conducts has one
-    log(log_level::debug, "shutdown begins: " + reason()->name);
+    tell([&] { log(log_level::debug, "shutdown begins: " + reason()->name); });
     for (std::size_t i = 0; i < phases_.size(); ++i) {
         if (i < first_) {
             skip(phases_[i], shutdown_result::passed::before_start);
@@ -196,19 +197,25 @@ void shutdown_core::conduct() {
                 skip(phases_[i], shutdown_result::passed::not_reached);
         }
     }
-    shutdown_result all = result();
-    const log_level level = all.is_clean() ? log_level::debug : log_level::warning;
-    std::istringstream lines(all.text());
-    for (std::string line; std::getline(lines, line);)
-        log(level, line);
-    promise_.set_value(std::move(all));
+    try {
+        shutdown_result all = result();
+        tell([&] {
+            const log_level level = all.is_clean() ? log_level::debug : log_level::warning;
+            std::istringstream lines(all.text());
+            for (std::string line; std::getline(lines, line);)
+                log(level, line);
+        });
+        promise_.set_value(std::move(all));
+    } catch (...) {
+        promise_.set_exception(std::current_exception());  // no memory for the result
+    }
     if (hooks_.over)
         hooks_.over();
     if (how_.exit && hooks_.exit)
         hooks_.exit(exit_code());
 }
 
-bool shutdown_core::pass(phase& p) {
+bool shutdown_core::pass(phase& p) noexcept {
     const clock::time_point begun = clock::now();
     std::unique_lock held(mutex_);
     if (!p.what.enabled) {
@@ -216,8 +223,10 @@ bool shutdown_core::pass(phase& p) {
         held.unlock();
         skip(p, shutdown_result::passed::disabled);
         if (count != 0)
-            log(log_level::info, "phase '" + p.what.name + "' is disabled: " +
-                                     std::to_string(count) + " tasks are skipped");
+            tell([&] {
+                log(log_level::info, "phase '" + p.what.name + "' is disabled: " +
+                                         std::to_string(count) + " tasks are skipped");
+            });
         return true;
     }
     if (limit_ && begun >= *limit_) {
@@ -257,7 +266,7 @@ bool shutdown_core::pass(phase& p) {
                r->state == shutdown_task_state::timed_out;
     });
     if (failed && !p.what.recover)
-        failure_ = "phase '" + p.what.name + "' failed, and does not recover";
+        note_failure(p);
     held.unlock();
     if (!starter.joinable())
         return !failed || p.what.recover;
@@ -268,7 +277,13 @@ bool shutdown_core::pass(phase& p) {
     return !failed || p.what.recover;
 }
 
-void shutdown_core::start_tasks(phase& p) {
+// It ends the shutdown: there is a text, whatever memory there is.
+void shutdown_core::note_failure(const phase& p) noexcept {
+    failure_ = "phase failed";  // a short string needs none
+    tell([&] { failure_ = "phase '" + p.what.name + "' failed, and does not recover"; });
+}
+
+void shutdown_core::start_tasks(phase& p) noexcept {
     // Nobody adds to a phase that runs.
     for (const record& r : p.tasks) {
         {
@@ -290,7 +305,7 @@ bool shutdown_core::is_over(const phase& p) {
     });
 }
 
-void shutdown_core::skip(phase& p, shutdown_result::passed how) {
+void shutdown_core::skip(phase& p, shutdown_result::passed how) noexcept {
     const std::lock_guard held(mutex_);
     p.at = progress::over;
     p.how = how;
@@ -298,23 +313,25 @@ void shutdown_core::skip(phase& p, shutdown_result::passed how) {
         r->state = after(r->state, shutdown_task_event::skip);
 }
 
-void shutdown_core::close(phase& p, std::chrono::nanoseconds after_time) {
+void shutdown_core::close(phase& p, std::chrono::nanoseconds after_time) noexcept {
     p.at = progress::over;
     for (const record& r : p.tasks) {
         const shutdown_task_state was = r->state;
         r->state = after(was, shutdown_task_event::time_out);
         if (r->state == was)
             continue;
-        r->text =
-            was == shutdown_task_state::pending
-                ? "not started: a task before it did not return"
-                : "not done after " + in_ms(std::min<std::chrono::nanoseconds>(after_time, p.took));
+        tell([&] {
+            r->text = was == shutdown_task_state::pending
+                          ? "not started: a task before it did not return"
+                          : "not done after " +
+                                in_ms(std::min<std::chrono::nanoseconds>(after_time, p.took));
+        });
     }
 }
 
 // ---- telling
 
-bool shutdown_core::terminates() const {
+bool shutdown_core::terminates() const noexcept {
     const std::lock_guard held(mutex_);
     return reason_ && reason_->terminate_system.value_or(how_.terminate_system);
 }

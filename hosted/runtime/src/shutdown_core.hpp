@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,11 +51,14 @@ public:
     [[nodiscard]] shutdown_task never(std::string_view name);
     [[nodiscard]] bool cancel(shutdown_task_record& what);
     [[nodiscard]] shutdown_task_state state_of(const shutdown_task_record& what) const;
-    void finish(shutdown_task_record& what, shutdown_task_event how, std::string_view text);
+    void finish(shutdown_task_record& what, shutdown_task_event how,
+                std::string_view text) noexcept;
 
     [[nodiscard]] std::expected<future, shutdown_error> run(std::string_view from,
                                                             const shutdown_reason& why);
     [[nodiscard]] std::optional<shutdown_reason> reason() const;
+    /// It was begun, and ends the actors.
+    [[nodiscard]] bool terminates() const noexcept;
     [[nodiscard]] int exit_code() const;
     [[nodiscard]] std::vector<shutdown_phase> all_phases() const;
     [[nodiscard]] std::expected<std::chrono::nanoseconds, shutdown_error> timeout(
@@ -76,15 +80,24 @@ private:
     [[nodiscard]] std::chrono::nanoseconds timeout_of(const phase& p) const {
         return p.what.timeout.value_or(how_.default_timeout);
     }
-    [[nodiscard]] bool terminates() const;
-    void conduct();
+    void note_failure(const phase& p) noexcept;
+    void conduct() noexcept;
     /// False: it failed, and does not recover.
-    [[nodiscard]] bool pass(phase& p);
-    void start_tasks(phase& p);
-    void start(const record& r);
+    [[nodiscard]] bool pass(phase& p) noexcept;
+    void start_tasks(phase& p) noexcept;
+    void start(const record& r) noexcept;
+    /// Calls what makes texts; without memory they are missing.
+    template <class Making>
+    static void tell(Making&& make) noexcept {
+        try {
+            make();
+        } catch (const std::bad_alloc&) {
+            return;
+        }
+    }
     [[nodiscard]] static bool is_over(const phase& p);
-    void skip(phase& p, shutdown_result::passed how);
-    void close(phase& p, std::chrono::nanoseconds after);
+    void skip(phase& p, shutdown_result::passed how) noexcept;
+    void close(phase& p, std::chrono::nanoseconds after) noexcept;
     [[nodiscard]] shutdown_result result() const;
     void log(log_level level, const std::string& text) const;
 

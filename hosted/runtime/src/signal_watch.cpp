@@ -88,6 +88,10 @@ struct signal_watchers {
 
     void add(signal_watch& w) {
         const std::lock_guard turns(changing);
+        {
+            const std::lock_guard held(mutex);
+            all.reserve(all.size() + 1);  // once there are handlers, nothing throws
+        }
         if (!reader.joinable())
             begin();
         const std::lock_guard held(mutex);

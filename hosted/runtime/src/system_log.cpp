@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace tactus::inline v0::runtime {
@@ -23,10 +24,15 @@ void system_log::write(const log_record& record) noexcept {
         const std::unique_lock held(mutex_);
         if (is_ != state::unopened)
             continue;
-        auto made = spdlog_sink::create({});
-        is_ = made ? state::open : state::plain;
-        if (made)
-            to_ = std::move(*made);
+        is_ = state::plain;
+        try {
+            if (auto made = spdlog_sink::create({})) {
+                to_ = std::move(*made);
+                is_ = state::open;
+            }
+        } catch (const std::bad_alloc&) {
+            continue;  // not even for what is wrong
+        }
     }
 }
 

@@ -122,7 +122,7 @@ actor_scheduler::actor_scheduler(const options& o, number_claim c) noexcept
                     .to = this,
                     .capacity = o.suspension_capacity,
                     .notes_signals = o.trace != nullptr}),
-      first_(*this, {.memory = o.memory,
+      first_(*this, {.memory = o.dispatcher_memory != nullptr ? o.dispatcher_memory : o.memory,
                      .slots = &slots_,
                      .time = o.time,
                      .timers = suspensions_.timers(),
@@ -160,7 +160,7 @@ std::expected<dispatcher*, const char*> actor_scheduler::add_dispatcher(
         return std::unexpected("the system is shutting down");
     if (dispatcher_count_ == dispatchers_max)
         return std::unexpected("as many dispatchers as a system may have");
-    o.memory = &memory_;
+    o.memory = &first_.memory();
     o.slots = &slots_;
     o.time = time_;
     o.timers = nullptr;  // the first one runs them
@@ -173,7 +173,7 @@ std::expected<dispatcher*, const char*> actor_scheduler::add_dispatcher(
     o.cancel_streak_limit = common_.cancel_streak_limit;
     o.certify_schedule = common_.certify_schedule;
     o.number = dispatcher_count_;
-    auto* d = make<dispatcher>(memory_, *this, o);
+    auto* d = make<dispatcher>(first_.memory(), *this, o);
     if (hub_.on()) {
         // One that finds no memory is not measured; the others are.
         for (std::uint32_t i = 0; i < d->worker_count(); ++i)
@@ -192,7 +192,7 @@ actor_scheduler::~actor_scheduler() {
     system_table::withdraw(number_);
     release_blocks();
     for (std::uint32_t i = 1; i < dispatcher_count_; ++i)
-        destroy(memory_,
+        destroy(first_.memory(),
                 dispatchers_[i].at.load(std::memory_order_relaxed));  // nobody else is here
     system_table::release(number_, slots_.last_generation());
 }

@@ -20,6 +20,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -61,6 +62,16 @@ public:
 
 private:
     tick_driver_error why_;
+};
+
+/// What an actor_system throws when there is no memory for it, or no addresses.
+class memory_exception : public std::bad_alloc {
+public:
+    explicit memory_exception(const char* text) noexcept : text_(text) {}
+    [[nodiscard]] const char* what() const noexcept override { return text_; }
+
+private:
+    const char* text_;  // a constant
 };
 
 /// TS-9.
@@ -112,9 +123,11 @@ public:
         // Fills in dispatchers, mailboxes and deployments; a text says what is wrong. Actors run
         // where their path is deployed, unless they have spawn_options of their own.
         std::function<std::expected<void, std::string>(resolver&)> names = {};
-        std::uint32_t actors_max = 1U << 22U;    // at once; addresses only, until used
-        std::uint32_t messages_max = 1U << 26U;  // in flight at once
-        std::uint32_t timers_max = 1U << 24U;    // at once, in the profile unbounded
+        // Limits reserve addresses, and memory only for what is used: 256 bytes per actor, 64 per
+        // message, 376 per timer; less than 1 GiB as they are here.
+        std::uint32_t actors_max = 1U << 20U;    // at once; beyond it spawns are refused
+        std::uint32_t messages_max = 1U << 22U;  // in flight at once; beyond it sends are refused
+        std::uint32_t timers_max = 1U << 20U;    // at once, in the profile unbounded
         // Its clock's kind is that of the clock in use. One that validate() finds a fault with is
         // refused (std::invalid_argument); a test configuration has no driver unless one is given.
         scheduler_config scheduler = {};
@@ -142,7 +155,8 @@ public:
 
     /// Requires: a name that fault_of_system_name finds no fault with, and a shutdown that fault_of
     /// finds none with, names that can be filled in, and no tools that it cannot use
-    /// (std::invalid_argument).
+    /// (std::invalid_argument). What the machine refuses is thrown: memory and addresses
+    /// (memory_exception, std::bad_alloc), threads (std::system_error).
     explicit actor_system(std::string_view name, const options& o);
     explicit actor_system(std::string_view name) : actor_system(name, options{}) {}
     ~actor_system();

@@ -132,6 +132,8 @@ public:
         std::string_view phase, const shutdown_reason& why);
     /// Why it runs, or has run.
     [[nodiscard]] std::optional<shutdown_reason> reason() const;
+    /// True when it runs, or has run, and its last phase ends the actors.
+    [[nodiscard]] bool ends_actors() const noexcept;
     /// What the process is to end with.
     [[nodiscard]] int exit_code() const;
 

@@ -36,6 +36,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -135,7 +136,7 @@ private:
     void blocking_ends(worker& w) noexcept override;
     void join_ended();
     [[nodiscard]] bool rests_on();
-    [[nodiscard]] bool starts(const std::vector<place*>& which);
+    [[nodiscard]] bool starts(std::span<place* const> which);
     [[nodiscard]] bool extra(const place& p) const;
     static void* thread_main(void* of);
     void run(place& p);
@@ -150,6 +151,8 @@ private:
     port::atomic<std::uint32_t> stop_{0};
     std::unique_ptr<shared> shared_;
     std::vector<std::unique_ptr<place>> places_;
+    // Of start, stop and tend: as large as places_, so that none of them needs memory.
+    std::vector<place*> chosen_;
 };
 
 }  // namespace tactus::inline v0::runtime

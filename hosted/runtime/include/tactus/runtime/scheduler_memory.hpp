@@ -6,6 +6,8 @@
 //     actor_scheduler system(memory.fill({.worker_count = 2, .time = &clock}));
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include <tactus/dispatch/actor_scheduler.hpp>
@@ -24,13 +26,18 @@ public:
     explicit scheduler_memory(const options& o) noexcept
         : options_(o),
           slots_(std::size_t{o.actors_max} * sizeof(slot)),
-          envelopes_((std::size_t{o.messages_max} + o.reserve_max) * sizeof(envelope)) {}
+          envelopes_((std::size_t{o.messages_max} + o.reserve_max) * sizeof(envelope)),
+          usable_(open(slots_, first_slots * sizeof(slot)) &&
+                  open(envelopes_, (first_envelopes + o.reserve_max) * sizeof(envelope))) {}
     scheduler_memory() noexcept : scheduler_memory(options{}) {}
 
+    /// False: the system refused the addresses, or the pages that a new system needs.
+    [[nodiscard]] bool usable() const noexcept { return usable_; }
     /// The options with the memory filled in. Requires: a reserve_for_system that fits reserve_max
     /// (check scheduler_memory:1).
     [[nodiscard]] actor_scheduler::options fill(actor_scheduler::options o) noexcept {
-        o.memory = &heap_;
+        if (o.memory == nullptr)
+            o.memory = &heap_;
         o.slot_memory = &slots_;
         o.envelope_memory = &envelopes_;
         if (o.large_payloads == nullptr)
@@ -44,10 +51,17 @@ public:
 private:
     TACTUS_CHECK_MODULE("scheduler_memory");
 
+    static constexpr std::size_t first_slots = 128;
+    static constexpr std::size_t first_envelopes = 1'024;
+    [[nodiscard]] static bool open(virtual_memory& memory, std::size_t bytes) noexcept {
+        return memory.size_max() != 0 && memory.resize(std::min(bytes, memory.size_max()));
+    }
+
     options options_;
     heap_memory heap_;
     virtual_memory slots_;
     virtual_memory envelopes_;
+    bool usable_;
 };
 
 }  // namespace tactus::inline v0::runtime

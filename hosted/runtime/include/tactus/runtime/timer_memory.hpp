@@ -26,15 +26,22 @@ public:
         : nodes_(timer_wheel::node_bytes(timers_max)),
           overflow_(timer_wheel::overflow_bytes(timers_max)),
           jobs_(job_store::bytes(scheduler::cells_for(timers_max))),
-          timers_max_(timers_max) {}
+          timers_max_(timers_max),
+          overflow_max_(timers_max) {}
     /// For a bounded profile. Requires: its timers are limited.
     explicit timer_memory(const scheduler_capacity& profile) noexcept
         : nodes_(timer_wheel::node_bytes(profile.timers), virtual_memory::pages::at_once),
           overflow_(timer_wheel::overflow_bytes(profile.overflow), virtual_memory::pages::at_once),
           jobs_(job_store::bytes(scheduler::cells_for(profile.timers)),
                 virtual_memory::pages::at_once),
-          timers_max_(profile.timers) {}
+          timers_max_(profile.timers),
+          overflow_max_(profile.overflow) {}
 
+    /// False: the system refused the addresses, or the pages of a bounded profile.
+    [[nodiscard]] bool usable() const noexcept {
+        return nodes_.size_max() != 0 && jobs_.size_max() != 0 &&
+               (overflow_max_ == 0 || overflow_.size_max() != 0);
+    }
     /// BP-1: all that a bounded profile needs; of the unbounded one addresses, for `most` timers.
     [[nodiscard]] static timer_memory of(const scheduler_config& c, std::uint32_t most) noexcept {
         const scheduler_capacity profile = capacity_of(c);
@@ -66,6 +73,7 @@ private:
     virtual_memory overflow_;
     virtual_memory jobs_;
     std::uint32_t timers_max_;
+    std::uint32_t overflow_max_;
 };
 
 }  // namespace tactus::inline v0::runtime

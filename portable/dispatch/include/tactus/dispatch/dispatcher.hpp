@@ -151,6 +151,9 @@ public:
         return rejected_.load(std::memory_order_relaxed);
     }
 
+    /// Where its lanes and workers live.
+    [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
+
 private:
     TACTUS_CHECK_MODULE("dispatcher");
 

@@ -23,10 +23,11 @@ namespace tactus::inline v0 {
 /// See actor_scheduler::options.
 struct kernel_options {
     // Where everything lives; outlives the system.
-    memory_source* memory = nullptr;           // lanes, workers, records
-    memory_region* slot_memory = nullptr;      // slot_capacity slots
-    memory_region* envelope_memory = nullptr;  // envelope_capacity + reserve_for_system envelopes
-    memory_source* large_payloads = nullptr;   // null: messages must fit an envelope
+    memory_source* memory = nullptr;  // records, and dispatchers unless they have their own
+    memory_source* dispatcher_memory = nullptr;  // lanes, workers: must not refuse. Null: memory
+    memory_region* slot_memory = nullptr;        // slot_capacity slots
+    memory_region* envelope_memory = nullptr;    // envelope_capacity + reserve_for_system envelopes
+    memory_source* large_payloads = nullptr;     // null: messages must fit an envelope
     std::uint32_t slot_capacity = 0;
     std::uint32_t envelope_capacity = 0;
     std::uint32_t reserve_for_system = 10;
