@@ -178,7 +178,7 @@ if(settled AND NOT TACTUS_SANITIZE)
 endif()
 if(settled AND TACTUS_CONFIG)
   file(GLOB config_tests CONFIGURE_DEPENDS hosted/config/*_test.cpp)
-  host_test(config_tests SOURCES ${config_tests} LINK tactus::config tactus::runtime)
+  host_test(config_tests SOURCES ${config_tests} LINK tactus::config tactus::runtime tactus::test_kit)
   target_compile_definitions(config_tests PRIVATE TACTUS_DOCUMENT="${PROJECT_SOURCE_DIR}/docs/dispatchers.md")
 endif()
 # A program of its own: it replaces operator new and malloc to count.

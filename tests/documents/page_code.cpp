@@ -49,6 +49,29 @@ bool choose() {
     return choice.where().dispatcher == "app.database";
 }
 
+class reads : public actor<int> {
+public:
+    void on(int) {}
+};
+
+bool spawn_by_id(actor_system& system) {
+    using reader = reads;
+    auto report = system.try_spawn<reader>(
+        "report", {.mailbox = {.capacity = 500}, .dispatcher_id = "app.database"});
+    auto inbox = system.try_spawn<reader>("inbox", {.mailbox_id = "bounded-deque"});
+    return report && inbox;
+}
+bool spawn_by_id() {
+    actor_system::options o;
+    o.names = [](resolver& r) -> std::expected<void, std::string> {
+        if (!r.add_dispatcher("app.database", {.executor = executor_kind::thread_pool}))
+            return std::unexpected("app.database");
+        return {};
+    };
+    actor_system system("shop", o);
+    return spawn_by_id(system);
+}
+
 int configure() {
     const auto read = config::read_settings("app.toml");
     if (!read) {
@@ -275,8 +298,9 @@ int use_wheel() {
 
 int main() {
     std::ofstream("app.toml") << "[dispatchers.\"app.database\"]\nworkers = 4\n";
-    const bool good = choose() && configure() == 0 && run_dispatchers() && observe_actors() &&
-                      run_on_asio() && log_lines() && pull_ticks() && use_wheel() == 0;
+    const bool good = choose() && spawn_by_id() && configure() == 0 && run_dispatchers() &&
+                      observe_actors() && run_on_asio() && log_lines() && pull_ticks() &&
+                      use_wheel() == 0;
     std::puts(good ? "the pages' code works" : "the pages' code does not work");
     return good ? 0 : 1;
 }

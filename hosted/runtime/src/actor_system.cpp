@@ -7,6 +7,7 @@
 #include "ending_thread.hpp"
 #include "signal_watch.hpp"
 #include "spare_memory.hpp"
+#include "spawn_refusal.hpp"
 #include "system_driver.hpp"
 #include "system_listener.hpp"
 #include "system_log.hpp"
@@ -56,6 +57,12 @@ public:
     std::string text;
     bool lost = false;
 };
+
+/// Of dispatcher and mailbox.
+bool says_nothing(const spawn_options& how) noexcept {
+    return how.dispatcher == 0 && how.dispatcher_id.empty() && how.mailbox_id.empty() &&
+           how.requirement.empty() && how.mailbox == mailbox_options{};
+}
 
 std::string valid(std::string_view name) {
     if (const auto fault = fault_of_system_name(name))
@@ -160,7 +167,7 @@ struct actor_system::parts final : world_events {
                  .guardian_strategy = o.guardian_strategy,
                  .timers = &timers,
                  .log = &log,
-                 .places = o.names != nullptr,
+                 .places = true,
                  .services = &all_services,
                  .ended_names = 4'096}),
           names_filled(fill_names()),
@@ -274,10 +281,16 @@ struct actor_system::parts final : world_events {
     }
 
     bool fill_names() {
-        if (!how.names)
-            return false;
-        if (const auto done = how.names(names); !done)
-            throw std::invalid_argument(done.error());
+        // Nothing was handed out yet, so it is never refused but for lack of memory.
+        if (!names.replace_dispatcher(default_dispatcher_id, how.dispatcher))
+            throw std::bad_alloc();
+        if (how.names) {
+            if (const auto done = how.names(names); !done)
+                throw std::invalid_argument(done.error());
+        }
+        // Actors that are not resolved (is_plain) have the defaults: they are in use from now on.
+        // What an error says is said to the first actor.
+        (void)names.resolve({});
         return true;
     }
     coordinated_shutdown::hooks hooks() {
@@ -389,22 +402,27 @@ struct actor_system::parts final : world_events {
     }
     [[nodiscard]] std::expected<void, spawn_error> place(any_ref parent, std::string_view called,
                                                          spawn_options& where) noexcept override {
-        string_sink path;
-        world.write_path(parent.index(), path);
-        path.text.erase(0, std::string_view("tactus://").size() + name.size());
-        path.text += "/" + std::string(called);
-        auto found = all.place({.path = path.text,
-                                .choice = {.priority = where.priority,
-                                           .deadline = where.deadline,
-                                           .suspending = where.suspending}});
-        if (found) {
-            where = *found;
+        if (names.is_plain() && says_nothing(where)) [[likely]]
             return {};
+        try {
+            string_sink path;
+            world.write_path(parent.index(), path);
+            if (path.lost)
+                throw std::bad_alloc();
+            path.text.erase(0, std::string_view("tactus://").size() + name.size());
+            path.text += '/';
+            // One that no user can give, so that patterns fit it, and no path of a named actor.
+            path.text += called.empty() ? std::string_view("$") : called;
+            auto found = all.place(path.text, where);
+            if (found) {
+                where = *found;
+                return {};
+            }
+            return std::unexpected(runtime::spawn_refusal::of(found.error()));
+        } catch (const std::bad_alloc&) {
+            return std::unexpected(spawn_error{spawn_error::kind::memory_exhausted,
+                                               "no memory to find the actor's dispatcher"});
         }
-        log.write(log_level::error, "cannot be spawned: " + text_of(found.error()),
-                  {.actor = path.text});
-        return std::unexpected(spawn_error{spawn_error::kind::refused,
-                                           "its deployment cannot be followed; see the log"});
     }
     [[nodiscard]] std::string_view dispatcher_id(std::uint32_t number) const noexcept override {
         return all.id_of(number);

@@ -213,6 +213,31 @@ std::expected<spawn_options, place_error> dispatchers::place(const resolve_reque
                          .suspending = wanted.choice.suspending};
 }
 
+std::expected<spawn_options, place_error> dispatchers::place(std::string_view path,
+                                                             const spawn_options& how) {
+    resolve_request wanted{.path = path,
+                           .choice = {.dispatcher = how.dispatcher_id,
+                                      .mailbox = how.mailbox_id,
+                                      .fields = how.mailbox,
+                                      .priority = how.priority,
+                                      .deadline = how.deadline,
+                                      .suspending = how.suspending,
+                                      .requirement = how.requirement}};
+    if (how.dispatcher_id.empty() && how.dispatcher != 0) {
+        wanted.choice.dispatcher = id_of(how.dispatcher);
+        if (wanted.choice.dispatcher.empty())
+            return std::unexpected(dispatcher_error{dispatcher_error::kind::unknown_dispatcher,
+                                                    std::to_string(how.dispatcher)});
+    }
+    // The kind that is the default says nothing.
+    if (how.mailbox_id.empty() && how.mailbox.kind != mailbox_options{}.kind)
+        wanted.choice.own_mailbox = how.mailbox;
+    auto placed = place(wanted);
+    if (placed)
+        placed->order = how.order;
+    return placed;
+}
+
 std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispatcher_setup& e) {
     const auto refused = [&](dispatcher_error::kind what, std::string detail = {}) {
         return std::unexpected(dispatcher_error{what, std::string(e.id), std::move(detail)});

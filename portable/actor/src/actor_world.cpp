@@ -33,8 +33,22 @@ public:
     supervisor_strategy supervision() { return context().world().guardian_strategy(); }
 };
 
-bool says_nothing(const spawn_options& how) noexcept {
-    return how.dispatcher == 0 && how.order == nullptr && how.mailbox == mailbox_options{};
+/// What a resolver has not seen to: a mailbox of the default kind, or without a bound, gets what is
+/// required. On devices only the kind for a stash (ST-1), which says nothing about memory.
+void complete(mailbox_options& m, capability_set required) noexcept {
+    if (m.kind == mailbox_kind::fifo && required.has(capability::deque))
+        m.kind = mailbox_kind::deque;
+    if constexpr (!port::has_interrupts) {
+        if (required.empty()) [[likely]]
+            return;
+        if (m.kind == mailbox_kind::fifo && required.has(capability::control_aware))
+            m.kind = mailbox_kind::control_aware;
+        const bool waits = required.has(capability::blocking);
+        if (!m.is_bounded() && (waits || required.has(capability::bounded)))
+            m.capacity = mailbox_options::default_capacity;
+        if (waits && m.when_full == mailbox_options{}.when_full)
+            m.when_full = overflow::block;
+    }
 }
 
 spawn_error refused(spawn_error::kind what, const char* why) noexcept {
@@ -183,19 +197,21 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
                                             slots.next_life_of(s)));
     };
     spawn_options how = wanted.how;
+    how.requirement = how.requirement | wanted.type->mailbox_requirement;
     std::expected<void, spawn_error> placed;
-    if (places_ && parent != nullptr && !wanted.name.empty() && (bits & cell::is_guardian) == 0 &&
-        says_nothing(how))
+    if (places_ && parent != nullptr && (bits & cell::is_guardian) == 0)
         placed = events_->place(any_ref(above), wanted.name, how);
-    // ST-1: who stashes needs both ends of its queue.
-    if (wanted.type->mailbox_requirement.has(capability::deque) &&
-        how.mailbox.kind == mailbox_kind::fifo)
-        how.mailbox.kind = mailbox_kind::deque;
+    else if constexpr (!port::has_interrupts) {
+        if (!how.dispatcher_id.empty() || !how.mailbox_id.empty()) [[unlikely]]
+            placed = std::unexpected(refused(spawn_error::kind::refused,
+                                             "ids need a system with a resolver, as actor_system"));
+    }
+    complete(how.mailbox, how.requirement);
     std::expected<mailbox_index, spawn_error> made = std::unexpected(
-        refused(spawn_error::kind::mailbox_unfit, "the actor stashes, which its mailbox cannot"));
+        refused(spawn_error::kind::mailbox_unfit, "the mailbox lacks what the actor requires"));
     if (!placed)
         made = std::unexpected(placed.error());
-    else if (how.mailbox.capabilities().has(wanted.type->mailbox_requirement))
+    else if (how.mailbox.capabilities().has(how.requirement))
         made = kernel_->spawn_as(*wanted.type, how, init);
     if (made)
         return made;

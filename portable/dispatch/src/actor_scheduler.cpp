@@ -48,7 +48,10 @@ const char* name_of(spawn_error::kind what) noexcept {
                                                              "name_invalid",
                                                              "name_taken",
                                                              "parent_stopping",
-                                                             "mailbox_unfit"};
+                                                             "mailbox_unfit",
+                                                             "unknown_mailbox",
+                                                             "alias_chain_too_deep",
+                                                             "dispatcher_unavailable"};
     return names[static_cast<std::size_t>(what)];
 }
 const char* name_of(user_code where) noexcept {

@@ -75,9 +75,8 @@ resolver::result<std::string_view> resolver::follow_aliases(category c,
         if (alias == nullptr) {
             resolve_error e =
                 c == category::dispatcher
-                    ? resolve_error(kind::unknown_dispatcher, {"unknown dispatcher '"})
-                    : resolve_error(kind::unknown_mailbox, {"unknown mailbox '"});
-            e.add(last);
+                    ? resolve_error(kind::unknown_dispatcher, {"unknown dispatcher '", last})
+                    : resolve_error(kind::unknown_mailbox, {"unknown mailbox '", last});
             if (trail.hops() != 0) {
                 e.add("', by alias '");
                 e.add(id);
@@ -88,11 +87,12 @@ resolver::result<std::string_view> resolver::follow_aliases(category c,
         trail.follow(alias->first);
         if (trail.hops() > alias_depth_max) {
             resolve_error e(kind::alias_chain_too_deep,
-                            {"more than 20 aliases, possibly a loop: "});
+                            {"more than 20 aliases, possibly a loop: ", id});
             e.depth_ = alias_depth_max;
             trail.each_until_again([&](std::string_view seen, bool first) {
-                if (!first)
-                    e.add(" -> ");
+                if (first)
+                    return;
+                e.add(" -> ");
                 e.add(seen);
             });
             return std::unexpected(e);
@@ -176,9 +176,12 @@ resolver::result<resolved> resolver::resolve(const resolve_request& request) noe
     const std::string_view id = !by_props.empty()        ? by_props
                                 : !by_deployment.empty() ? by_deployment
                                                          : default_dispatcher_id;
-    const auto dispatcher = look_up_dispatcher(id);
-    if (!dispatcher)
+    auto dispatcher = look_up_dispatcher(id);
+    if (!dispatcher) {
+        if (deployed != nullptr && id.data() == deployed->first.data())
+            blame(dispatcher.error(), "deployment", deployed->name);
         return std::unexpected(dispatcher.error());
+    }
 
     const inquiry q{.choice = choice,
                     .deployed = deployed,
@@ -207,6 +210,12 @@ std::string_view resolver::mapped(capability_set required) const noexcept {
             return r.mailbox;
     }
     return {};
+}
+
+void resolver::blame(resolve_error& e, std::string_view what, std::string_view name) noexcept {
+    for (const std::string_view part : {std::string_view(", which "), what, std::string_view(" '"),
+                                        name, std::string_view("' names")})
+        e.add(part);
 }
 
 resolve_error resolver::unmapped(capability_set required) noexcept {
@@ -259,22 +268,40 @@ resolver::result<resolver::found_mailbox> resolver::choose_mailbox(const inquiry
         auto found = look_up_mailbox(id);
         if (found)
             found->by = who;
+        else if (who == chosen_by::deployment)
+            blame(found.error(), "deployment", q.deployed->name);
+        else if (who == chosen_by::dispatcher)
+            blame(found.error(), "dispatcher", q.dispatcher.id());
         return found;
     }
     return look_up_mailbox(default_mailbox_id);
 }
 
+namespace {
+
+/// What is said of any mailbox, over what it has.
+template <class T>
+void say(T mailbox_options::* field, const placement& choice, mailbox_options& over) noexcept {
+    if (choice.fields.*field != mailbox_options{}.*field)
+        over.*field = choice.fields.*field;
+}
+
+}  // namespace
+
 /// What props say about capacity and overflow holds for whichever mailbox it is; unless the
 /// deployment has named one and counts for more.
 resolver::result<void> resolver::adjust(const inquiry& q, found_mailbox& m) const noexcept {
     if (rules_.first == precedence::props_first || m.by != chosen_by::deployment) {
-        if (q.choice.when_full) {
-            m.options.when_full = *q.choice.when_full;
-            if (!m.options.is_bounded())
-                m.options.capacity = mailbox_options::default_capacity;
-        }
-        if (q.choice.capacity)
-            m.options.capacity = *q.choice.capacity;
+        const overflow before = m.options.when_full;
+        say(&mailbox_options::when_full, q.choice, m.options);
+        m.options.when_full = q.choice.when_full.value_or(m.options.when_full);
+        if ((q.choice.when_full || m.options.when_full != before) && !m.options.is_bounded())
+            m.options.capacity = mailbox_options::default_capacity;
+        say(&mailbox_options::capacity, q.choice, m.options);
+        m.options.capacity = q.choice.capacity.value_or(m.options.capacity);
+        say(&mailbox_options::pressure_percent, q.choice, m.options);
+        say(&mailbox_options::push_timeout, q.choice, m.options);
+        say(&mailbox_options::stash_capacity, q.choice, m.options);
     }
     if (m.options.capacity == 0)
         return std::unexpected(

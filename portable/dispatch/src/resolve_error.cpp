@@ -23,8 +23,14 @@ const char* name_of(resolve_error::kind kind) noexcept {
 
 resolve_error::resolve_error(kind what, std::initializer_list<std::string_view> parts) noexcept
     : what_(what) {
-    for (const std::string_view part : parts)
+    for (const std::string_view& part : parts) {
+        const std::uint16_t at = size_;
         add(part);
+        if (&part == parts.begin() + 1) {
+            id_at_ = at;
+            id_size_ = static_cast<std::uint16_t>(size_ - at);
+        }
+    }
 }
 
 void resolve_error::add(std::string_view part) noexcept {

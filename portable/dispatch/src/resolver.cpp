@@ -56,6 +56,7 @@ resolver::resolver(const options& o) noexcept
          {default_dispatcher_id, internal_dispatcher_id, blocking_dispatcher_id})
         TACTUS_CHECK(3, insert_dispatcher(id, builtin_dispatcher_config(id)).has_value());
     TACTUS_CHECK(4, insert_mailbox(default_mailbox_id, {}).has_value());
+    note_plain();
 }
 
 resolver::~resolver() {
@@ -123,6 +124,15 @@ void resolver::grow() noexcept {
         }
     }
     memory_.release(old, old_count * sizeof(node*), alignof(node*));
+}
+
+void resolver::note_plain() noexcept {
+    const auto* d = find_as<dispatcher_node>(category::dispatcher, default_dispatcher_id);
+    const auto* m = find_as<mailbox_node>(category::mailbox, default_mailbox_id);
+    const bool plain = !has_deployments_ && m->options == mailbox_options{} &&
+                       d->entry.config().mailbox.empty() &&
+                       d->entry.config().mailbox_requirement.without(capability::mpsc).empty();
+    plain_.store(plain ? 1 : 0, std::memory_order_relaxed);
 }
 
 resolver::node* resolver::find(category c, std::string_view name) const noexcept {
@@ -234,8 +244,11 @@ resolver::result<void> resolver::add_deployment(std::string_view path,
         return refuse(kind::invalid_id,
                       {"'**' is the last name of a path, not as in '", path, "'"});
     auto done = insert_reference(category::deployment, path, d.dispatcher, d.mailbox);
-    if (done && is_path_pattern(path))
-        has_patterns_ = true;
+    if (done) {
+        has_deployments_ = true;
+        has_patterns_ = has_patterns_ || is_path_pattern(path);
+        note_plain();
+    }
     return done;
 }
 
@@ -266,6 +279,7 @@ resolver::result<void> resolver::replace_dispatcher(std::string_view id,
     dispatcher_config kept = config;
     kept.mailbox = {text, config.mailbox.size()};
     n->entry.configure(kept, rules_.throughput);
+    note_plain();
     return {};
 }
 
@@ -280,6 +294,7 @@ resolver::result<void> resolver::replace_mailbox(std::string_view id,
     if (wanted.capacity == 0)
         return refuse(kind::capacity_zero, {"mailbox '", id, "' has a capacity of 0"});
     n->options = wanted;
+    note_plain();
     return {};
 }
 

@@ -417,8 +417,8 @@ private:
 
 }  // namespace
 
-// DR-1, DR-4: actors run where the file deploys their path, children too, unless they were spawned
-// with options of their own.
+// DR-1, DR-4: actors run where the file deploys their path, children too, unless their options say
+// otherwise.
 TEST(system_settings, DR_4_actors_run_where_the_file_says) {
     const auto o = options_from(R"(
 [dispatchers."app.files"]
@@ -450,8 +450,10 @@ dispatcher = "app.nowhere"
     EXPECT_EQ(ask(parser), "app-default-0");
     const auto lost = system.try_spawn<child>("lost", {});
     ASSERT_FALSE(lost);
-    EXPECT_EQ(lost.error().what, spawn_error::kind::refused);
-    auto own = system.try_spawn<child>("lost", {.mailbox = {.capacity = 5}});
+    EXPECT_EQ(lost.error().what, spawn_error::kind::unknown_dispatcher);
+    // DF-13: a mailbox of its own says nothing of the dispatcher.
+    EXPECT_FALSE(system.try_spawn<child>("lost", {.mailbox = {.capacity = 5}}));
+    auto own = system.try_spawn<child>("lost", {.dispatcher_id = default_dispatcher_id});
     ASSERT_TRUE(own);
     EXPECT_EQ(ask(*own), "app-default-0");
 }

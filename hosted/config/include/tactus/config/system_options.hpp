@@ -8,7 +8,7 @@
 //     tactus::actor_system system("demo", *how);
 //
 // Dispatchers, mailboxes and deployments of the file are the system's, too: an actor runs where its
-// path is deployed, unless it was spawned with options of its own.
+// path is deployed, unless its options say otherwise.
 #pragma once
 
 #include <expected>

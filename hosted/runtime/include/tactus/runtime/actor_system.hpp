@@ -120,8 +120,8 @@ public:
     struct options {
         dispatcher_config dispatcher = {};  // of the default dispatcher
         dispatch_rules rules = {};
-        // Fills in dispatchers, mailboxes and deployments; a text says what is wrong. Actors run
-        // where their path is deployed, unless they have spawn_options of their own.
+        // Fills in dispatchers, mailboxes and deployments; a text says what is wrong. What the
+        // spawn_options of an actor do not say, its deployment does (docs/dispatchers.md).
         std::function<std::expected<void, std::string>(resolver&)> names = {};
         // Limits reserve addresses, and memory only for what is used: 256 bytes per actor, 64 per
         // message, 376 per timer; less than 1 GiB as they are here.

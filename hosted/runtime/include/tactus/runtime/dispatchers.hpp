@@ -147,6 +147,9 @@ public:
     /// its dispatcher is made now, if it was not. A priority mailbox still needs its `order`.
     /// Requires: there is a resolver (check dispatchers:4).
     [[nodiscard]] std::expected<spawn_options, place_error> place(const resolve_request& wanted);
+    /// The same for what spawn_options say of the actor with that path.
+    [[nodiscard]] std::expected<spawn_options, place_error> place(std::string_view path,
+                                                                  const spawn_options& how);
     [[nodiscard]] dispatcher_handle first() const;
     /// Of the dispatcher with that number; empty: there is none.
     [[nodiscard]] std::string_view id_of(std::uint32_t number) const;

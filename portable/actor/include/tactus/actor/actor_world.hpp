@@ -84,7 +84,9 @@ public:
     virtual void guardian_failed(const failure_cause& why) noexcept { (void)why; }
     /// The last actor has ended.
     virtual void world_ended() noexcept {}
-    /// DR-1: where an actor without options of its own is to run; asked if the world `places`.
+    /// DR-1: where an actor is to run, and which mailbox it gets, from what its options say and
+    /// leave open; asked if the world `places`, for each actor below a parent. `name` may be empty.
+    /// The requirement of the options includes that of the actor's class.
     [[nodiscard]] virtual std::expected<void, spawn_error> place(any_ref parent,
                                                                  std::string_view name,
                                                                  spawn_options& how) noexcept {

@@ -26,6 +26,7 @@ struct placement {
     std::optional<mailbox_options> own_mailbox = {};  // instead of an id
     std::optional<std::uint32_t> capacity = {};       // of whichever mailbox it gets
     std::optional<overflow> when_full = {};  // likewise; asks for a bound where there is none
+    mailbox_options fields = {};  // likewise, those that differ from the default; but the kind
     std::uint8_t priority = default_priority;
     duration deadline = duration::zero();  // of what it is sent without one; zero: none (LN-8)
     suspend_limit suspending = {};         // of suspensions that are given none of their own (CO-6)

@@ -32,11 +32,13 @@ public:
     static constexpr std::size_t kind_count = 12;
     static constexpr std::size_t text_size_max = 320;
 
-    /// A text of these parts, cut to what there is room for.
+    /// A text of these parts, cut to what there is room for. The second is the id.
     resolve_error(kind what, std::initializer_list<std::string_view> parts) noexcept;
 
     [[nodiscard]] kind what() const noexcept { return what_; }
     [[nodiscard]] std::string_view text() const noexcept { return {text_, size_}; }
+    /// The dispatcher, mailbox, alias or path that it is about; empty: none. Cut with the text.
+    [[nodiscard]] std::string_view id() const noexcept { return {text_ + id_at_, id_size_}; }
     /// Of alias_chain_too_deep: how many are followed.
     [[nodiscard]] std::uint32_t depth() const noexcept { return depth_; }
     /// Of requirement_mismatch, mailbox_capability_missing, requirement_unmapped.
@@ -51,6 +53,8 @@ private:
     kind what_;
     capability_set requirement_;
     std::uint16_t size_ = 0;
+    std::uint16_t id_at_ = 0;
+    std::uint16_t id_size_ = 0;
     std::uint32_t depth_ = 0;
     char text_[text_size_max] = {};
 };

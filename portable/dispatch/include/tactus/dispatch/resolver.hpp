@@ -119,6 +119,13 @@ public:
     [[nodiscard]] result<mailbox_options> resolve_mailbox(std::string_view id) noexcept;
     [[nodiscard]] result<resolved> resolve(const resolve_request& request) noexcept;
 
+    /// An actor that says nothing and requires nothing gets the default dispatcher and a mailbox
+    /// with default options, wherever it is: it need not be resolved. No lock.
+    [[nodiscard]] bool is_plain() const noexcept {
+        // Relaxed: a flag alone; a program that changes it before a spawn orders the two itself.
+        return plain_.load(std::memory_order_relaxed) != 0;
+    }
+
     /// The entry of that number, nullptr when there is none.
     [[nodiscard]] dispatcher_entry* dispatcher(std::uint32_t number) noexcept;
     [[nodiscard]] std::uint32_t dispatcher_count() noexcept;
@@ -153,6 +160,8 @@ private:
     void push(node& n) noexcept;
     /// Doubles the buckets if there is memory for them.
     void grow() noexcept;
+    /// After a change of a default or a deployment.
+    void note_plain() noexcept;
 
     [[nodiscard]] result<void> may_add_entry(category c, std::string_view id) const noexcept;
     [[nodiscard]] result<void> insert_dispatcher(std::string_view id,
@@ -169,6 +178,8 @@ private:
     [[nodiscard]] result<dispatcher_node*> look_up_dispatcher(std::string_view id) noexcept;
     [[nodiscard]] result<found_mailbox> look_up_mailbox(std::string_view id) noexcept;
     [[nodiscard]] std::string_view mapped(capability_set required) const noexcept;
+    /// Says what named the id that is unknown.
+    static void blame(resolve_error& e, std::string_view what, std::string_view name) noexcept;
     [[nodiscard]] static resolve_error unmapped(capability_set required) noexcept;
     [[nodiscard]] result<found_mailbox> choose_mailbox(const inquiry& q) noexcept;
     [[nodiscard]] result<void> adjust(const inquiry& q, found_mailbox& m) const noexcept;
@@ -188,7 +199,9 @@ private:
     dispatcher_node* last_dispatcher_ = nullptr;
     std::uint32_t dispatcher_count_ = 0;
     std::uint64_t resolve_count_ = 0;
-    bool has_patterns_ = false;  // of deployments
+    bool has_deployments_ = false;
+    bool has_patterns_ = false;             // of deployments
+    port::atomic<std::uint32_t> plain_{0};  // written under the lock
 };
 
 }  // namespace tactus::inline v0
