@@ -49,6 +49,13 @@ bool choose() {
     return choice.where().dispatcher == "app.database";
 }
 
+class thermostat : public tactus::actor<int> {
+public:
+    using requires_mailbox =
+        tactus::requirements<tactus::capability::bounded, tactus::capability::control_aware>;
+    void on(int) {}
+};
+
 class reads : public actor<int> {
 public:
     void on(int) {}
@@ -69,7 +76,7 @@ bool spawn_by_id() {
         return {};
     };
     actor_system system("shop", o);
-    return spawn_by_id(system);
+    return spawn_by_id(system) && system.try_spawn<thermostat>("thermostat", {});
 }
 
 int configure() {

@@ -546,6 +546,110 @@ TEST(placed_actors, DF_56_a_dispatcher_that_cannot_be_made_is_named) {
               "cannot spawn 'child': a foreign dispatcher needs an executor 'foreign'");
 }
 
+namespace {
+
+class controlled : public actor<int> {
+public:
+    using requires_mailbox = requirements<capability::bounded, capability::control_aware>;
+    void on(int) {}
+};
+class bounded_stash : public actor<int>, public with_stash<> {
+public:
+    using requires_mailbox = requirements<capability::bounded>;
+    void on(int) {}
+};
+class waiting_room : public actor<int> {
+public:
+    using requires_mailbox = requirements<capability::blocking>;
+    void on(int) {}
+};
+class unlimited : public actor<int> {
+public:
+    using requires_mailbox = requirements<capability::unbounded>;
+    void on(int) {}
+};
+class shared_queue : public actor<int> {
+public:
+    using requires_mailbox = requirements<capability::multiple_consumer>;
+    void on(int) {}
+};
+class nothing_required : public actor<int> {
+public:
+    using requires_mailbox = requirements<>;
+    void on(int) {}
+};
+
+}  // namespace
+
+// DF-59
+// A class declares any requirement; it adds to that of a stash, and is resolved and verified.
+TEST(placed_actors, DF_59_a_class_declares_what_its_mailbox_must_do) {
+    actor_system system(
+        "demo", options_with([](resolver& r) {
+            return all_of({r.add_deployment("/user/small", {.mailbox = "bounded"}),
+                           r.add_deployment("/user/mapped", {.mailbox = "bounded-control-aware"})});
+        }));
+    const mailbox_options bounded = mailbox_options::bounded();
+    const auto c = system.try_spawn<controlled>("", {});
+    const auto s = system.try_spawn<bounded_stash>("s", {});
+    const auto w = system.try_spawn<waiting_room>("w", {});
+    const auto u = system.try_spawn<unlimited>("u", {});
+    const auto n = system.try_spawn<nothing_required>("n", {});
+    ASSERT_TRUE(c && s && w && u && n);
+    EXPECT_EQ(mailbox_of(system, *c),
+              (mailbox_options{.kind = mailbox_kind::control_aware, .capacity = bounded.capacity}));
+    EXPECT_EQ(mailbox_of(system, *s),
+              (mailbox_options{.kind = mailbox_kind::deque, .capacity = bounded.capacity}));
+    EXPECT_EQ(mailbox_of(system, *w),
+              (mailbox_options{.when_full = overflow::block, .capacity = bounded.capacity}));
+    EXPECT_EQ(mailbox_of(system, *u), mailbox_options{});
+    EXPECT_EQ(mailbox_of(system, *n), mailbox_options{});
+    const auto five = system.try_spawn<controlled>("five", {.mailbox = {.capacity = 5}});
+    ASSERT_TRUE(five);
+    EXPECT_EQ(mailbox_of(system, *five),
+              (mailbox_options{.kind = mailbox_kind::control_aware, .capacity = 5}));
+    EXPECT_TRUE(system.try_spawn<controlled>("mapped", {}));
+    for (const auto& refused :
+         {system.try_spawn<controlled>("small", {}),
+          system.try_spawn<controlled>("x", {.mailbox_id = "unbounded-control-aware"}),
+          system.try_spawn<controlled>("x", {.mailbox = {.kind = mailbox_kind::deque}})}) {
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().what, spawn_error::kind::mailbox_unfit);
+    }
+    EXPECT_FALSE(system.try_spawn<unlimited>("x", {.mailbox = {.capacity = 5}}));
+    const auto none = system.try_spawn<shared_queue>("x", {});
+    ASSERT_FALSE(none);
+    EXPECT_STREQ(none.error().reason, "no mailbox is known for the requirement multiple_consumer");
+}
+
+// DF-59
+// A test kit has no resolver: the class gets what it requires all the same, or is refused.
+TEST(placed_actors, DF_59_a_requirement_is_met_without_a_resolver) {
+    test::virtual_world virtual_system({});
+    actor_world& world = virtual_system.world();
+    const auto spawned = [&]<class A>(const A*, const spawn_options& how) {
+        return detail::spawn_by<A>(
+            world, [&](const actor_world::spawn_request& r) { return world.spawn_top(r); }, "",
+            how);
+    };
+    const auto mailbox = [&](const auto& made) {
+        return world.kernel().slots().find(made->index())->kind()->options();
+    };
+    const auto c = spawned(static_cast<controlled*>(nullptr), {});
+    const auto s = spawned(static_cast<bounded_stash*>(nullptr), {.mailbox = {.capacity = 9}});
+    const auto w = spawned(static_cast<waiting_room*>(nullptr), {.mailbox = {.capacity = 3}});
+    ASSERT_TRUE(c && s && w);
+    EXPECT_EQ(mailbox(c).kind, mailbox_kind::control_aware);
+    EXPECT_EQ(mailbox(c).capacity, 1'000u);
+    EXPECT_EQ(mailbox(s).kind, mailbox_kind::deque);
+    EXPECT_EQ(mailbox(s).capacity, 9u);
+    EXPECT_EQ(mailbox(w).when_full, overflow::block);
+    const auto none = spawned(static_cast<shared_queue*>(nullptr), {});
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().what, spawn_error::kind::mailbox_unfit);
+    EXPECT_TRUE(virtual_system.end());
+}
+
 // DF-56
 // Ids that differ each time do not fill the memory: a thousand are kept by the process, and the
 // text of others by the thread. The last test of this file: the next errors are others.

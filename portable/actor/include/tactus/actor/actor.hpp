@@ -13,7 +13,8 @@
 // other messages do, unless the class says `static constexpr bool reentrant = true`. Hooks are
 // found by their names, and must be public: pre_start, post_stop, pre_restart, post_restart,
 // supervision, decide, on(const terminated&), on(const child_failed&), on(const receive_timeout&);
-// on_other(envelope&) gets what would be unhandled.
+// on_other(envelope&) gets what would be unhandled. `using requires_mailbox` says what its mailbox
+// must be able to do.
 //
 // The class has no data and no virtual functions: a table of functions is made for each actor class
 // where it is spawned.
@@ -55,6 +56,17 @@ struct stash_tag {};
 template <std::uint32_t Capacity = mailbox_options::unbounded>
 struct with_stash : stash_tag {
     static constexpr std::uint32_t stash_capacity = Capacity;
+};
+
+/// What a class requires of its mailbox; counts beside the two ends that a stash needs:
+///
+///     using requires_mailbox = tactus::requirements<tactus::capability::bounded>;  // public
+///
+/// An actor_system finds a mailbox that has all of it, or refuses the spawn. Elsewhere the mailbox
+/// of the spawn_options must have it; on a host a default one is made so.
+template <capability... All>
+struct requirements {
+    static constexpr capability_set set = (capability_set() | ... | capability_set(All));
 };
 
 template <class... Ms>
@@ -386,6 +398,8 @@ struct actor_table {
             t.mailbox_requirement = capability::deque;
             t.stash_capacity = A::stash_capacity;
         }
+        if constexpr (requires { typename A::requires_mailbox; })
+            t.mailbox_requirement = t.mailbox_requirement | A::requires_mailbox::set;
         if constexpr (requires(A& a, supervisor_strategy& s) { s = a.supervision(); })
             t.supervision = [](cell& c, void* p, const failure_cause& why, supervisor_strategy& s,
                                directive& d) noexcept {
