@@ -39,6 +39,7 @@ public:
         wheel_ticks_ = ticks_in(o.max_wheel_duration);
         window_ = std::min<tactus::tick>(ticks_in(o.coalescing.window), 0x7fff'ffff);
         now_ = position_ = o.start.ns() / resolution_;
+        today_ = 0;
         sequence_ = 0;
         size_ = 0;
         advancing_ = false;
@@ -59,6 +60,7 @@ public:
         const std::array was{now_, position_};
         if (size_ == 0 && !advancing_)
             now_ = position_ = std::max(now_, now.ns() / resolution_);
+        see_ahead(now, *deadline);
         // Which one is named when both limits are reached is not specified; the wheel names this.
         auto full = overflow_full(*deadline, overflow_size());
         if (!full && size_ == capacity_)
@@ -88,6 +90,7 @@ public:
         const auto deadline = deadline_tick(now, delay);
         if (!deadline)
             return refusal(deadline.error());
+        see_ahead(now, *deadline);
         // What waits in overflow already makes room for itself.
         const std::size_t others = overflow_size() - (in_overflow(entries_[at]) ? 1u : 0u);
         if (const auto full = overflow_full(*deadline, others))
@@ -204,7 +207,16 @@ private:
     }
 
     [[nodiscard]] bool fits_wheel(tactus::tick deadline) const noexcept {
-        return deadline >> 32 == position_ >> 32 && deadline - position_ <= wheel_ticks_;
+        // Near as seen from the position, or from the latest registration of a far one; and 255
+        // slots of the last level ahead at most.
+        const tactus::tick from = std::max(position_, today_);
+        return (deadline >> 24) - (position_ >> 24) <= 255 &&
+               (deadline <= from || deadline - from <= wheel_ticks_);
+    }
+    void see_ahead(tactus::instant now, tactus::tick deadline) noexcept {
+        const tactus::tick today = now.ns() / resolution_;
+        if (deadline > now_ && !fits_wheel(deadline) && today > position_)
+            today_ = std::max(today_, today);
     }
     [[nodiscard]] bool in_overflow(const entry& e) const noexcept {
         const bool added_due = advancing_ && e.sequence >= first_of_advance_ && e.deadline == now_;
@@ -264,6 +276,7 @@ private:
     tactus::tick window_ = 0;
     tactus::tick now_ = 0;
     tactus::tick position_ = 0;  // behind now_ only during an advance
+    tactus::tick today_ = 0;     // of the latest registration that was far, seen from there
     std::uint64_t sequence_ = 0;
     std::uint64_t first_of_advance_ = 0;
     tactus::tick together_until_ = 0;  // what was decided last fires up to this tick

@@ -13,8 +13,8 @@ using detail::job_task;
 
 namespace {
 
-/// Not far away (BP-6), but for a wheel that is at the end of its turn: then it finds a place in
-/// overflow as what comes again does.
+/// Not far away (BP-6), but for a resolution with which a turn of the wheel is shorter: then it
+/// finds a place in overflow as what comes again does.
 constexpr duration surely_near =
     duration::from_ns(timer_wheel_options{}.max_wheel_duration.ns() / 2);
 

@@ -20,6 +20,7 @@ static_assert(detail::level_count * digit_bits == 32,
               "one turn of the wheel must fit a node's half deadline");
 
 constexpr tick wheel_span = tick{1} << (detail::level_count * digit_bits);
+constexpr tick last_slot_mask = wheel_span / detail::slots_per_level - 1;  // of the last level
 static_assert(wheel_span / (1000ull * 3600 * 24) == 49, "49.7 days at 1 ms per tick");
 
 constexpr tick window_ticks_max = std::numeric_limits<std::int32_t>::max();
@@ -32,10 +33,17 @@ constexpr unsigned slot_id(unsigned level, unsigned digit) noexcept {
     return level * detail::slots_per_level + digit;
 }
 
-// Where slot (level, digit) begins, seen from a position within the same turn of that level.
+// Where slot (level, digit) begins, seen from a position before it. Only the last level comes
+// round.
 constexpr tick slot_begin(tick position, unsigned level, unsigned digit) noexcept {
     const unsigned above = digit_bits * (level + 1);
-    return (position >> above << above) | (tick{digit} << (digit_bits * level));
+    const tick begin = (position >> above << above) | (tick{digit} << (digit_bits * level));
+    return begin < position ? begin + wheel_span : begin;
+}
+
+// Of a deadline less than a turn after the position.
+constexpr tick deadline_ahead(tick position, std::uint32_t low) noexcept {
+    return position + static_cast<std::uint32_t>(low - static_cast<std::uint32_t>(position));
 }
 
 // Numbers the wheels of the process, so that a handle of one is not mistaken for a handle of
@@ -164,6 +172,8 @@ template <class Index>
     const tick before = now_;
     if (size() == 0)
         pass_idle_time(now);
+    if (goes_to_overflow(deadline))
+        see_ahead(now);
     if (goes_to_overflow(deadline) && !overflow_.reserve_one()) {
         set_idle_time(before);
         return std::unexpected(overflow_refused());
@@ -236,6 +246,8 @@ std::expected<void, timer_error> basic_timer_wheel<Index>::reschedule(timer_hand
     const auto deadline = deadline_tick(now, delay);
     if (!deadline)
         return std::unexpected(deadline.error());
+    if (goes_to_overflow(*deadline))
+        see_ahead(now);
     // An entry of the overflow frees the place it needs.
     if (goes_to_overflow(*deadline) && nodes_[index].where != detail::in_overflow &&
         !overflow_.reserve_one())
@@ -288,14 +300,29 @@ inline void basic_timer_wheel<Index>::place_in_slot(Index index, tick deadline) 
 template <class Index>
 void basic_timer_wheel<Index>::set_position(tick position) noexcept {
     position_ = position;
-    horizon_ = horizon_from(position);
+    horizon_ = horizon_from(position, today_);
     room_ = saturating_sub(horizon_, now_);
 }
 
+// What is near is a matter of its distance from today, but one slot of the last level cannot hold
+// two turns.
 template <class Index>
-tick basic_timer_wheel<Index>::horizon_from(tick position) const noexcept {
-    const tick to_end_of_turn = ~position & (wheel_span - 1);
-    return position + std::min(max_wheel_ticks_, to_end_of_turn);
+tick basic_timer_wheel<Index>::horizon_from(tick position, tick today) const noexcept {
+    const tick turn = (~position & last_slot_mask) + (wheel_span - 1 - last_slot_mask);
+    const tick behind = saturating_sub(today, position);
+    return saturating_add(position, std::min(saturating_add(behind, max_wheel_ticks_), turn));
+}
+
+// The wheel stands where it was last advanced to. What waits in overflow, and is near as seen from
+// now, comes in before what is registered now.
+template <class Index>
+void basic_timer_wheel<Index>::see_ahead(instant now) noexcept {
+    const tick today = scale_.floor(now);
+    if (today <= position_ || today <= today_)
+        return;
+    today_ = today;
+    set_position(position_);
+    promote();
 }
 
 template <class Index>
@@ -306,8 +333,8 @@ bool basic_timer_wheel<Index>::would_overflow(instant now, duration delay) const
     // With nothing pending, time passes at once: see pass_idle_time.
     const tick today = scale_.floor(now);
     if (size() == 0 && !advancing_ && today > now_)
-        return *deadline > horizon_from(today);
-    return goes_to_overflow(*deadline);
+        return *deadline > horizon_from(today, today);
+    return goes_to_overflow(*deadline) && *deadline > horizon_from(position_, today);
 }
 
 template <class Index>
@@ -392,7 +419,7 @@ bool basic_timer_wheel<Index>::step(tick limit) noexcept {
     std::size_t digit = lists_.occupied(0).first_from(digit_of(position_, 0) + 1);
     if (digit == no_slot && (limit ^ position_) > digit_mask) {
         while (digit == no_slot && ++level < detail::level_count)
-            digit = lists_.occupied(level).first_from(digit_of(position_, level) + 1);
+            digit = first_ahead(level);
     }
     const bool found = digit != no_slot;
     const tick begin = found ? slot_begin(position_, level, static_cast<unsigned>(digit)) : 0;
@@ -421,6 +448,17 @@ template <class Index>
 inline void basic_timer_wheel<Index>::enter(tick position) noexcept {
     set_position(position);
     promote();
+}
+
+// The earliest occupied slot of a level. The last level comes round: what is before the position's
+// digit belongs to the next turn.
+template <class Index>
+std::size_t basic_timer_wheel<Index>::first_ahead(unsigned level) const noexcept {
+    const auto& occupied = lists_.occupied(level);
+    const std::size_t digit = occupied.first_from(digit_of(position_, level) + 1);
+    const bool comes_round =
+        digit == bitmap<detail::slots_per_level>::none && level == detail::level_count - 1;
+    return comes_round ? occupied.first_from(0) : digit;
 }
 
 // Takes from overflow what belongs into the wheel now that the position has moved. That happens
@@ -453,10 +491,10 @@ std::optional<tick> basic_timer_wheel<Index>::earliest_in_wheel() const noexcept
     if (digit != bitmap<detail::slots_per_level>::none)
         return slot_begin(position_, 0, static_cast<unsigned>(digit));
     for (unsigned level = 1; level < detail::level_count; ++level) {
-        const std::size_t above = lists_.occupied(level).first_from(digit_of(position_, level) + 1);
+        const std::size_t above = first_ahead(level);
         if (above != bitmap<detail::slots_per_level>::none)
-            return (position_ & ~(wheel_span - 1)) |
-                   lists_.earliest(slot_id(level, static_cast<unsigned>(above)));
+            return deadline_ahead(position_,
+                                  lists_.earliest(slot_id(level, static_cast<unsigned>(above))));
     }
     if (!overflow_.empty())
         return overflow_.top().deadline;
@@ -538,18 +576,21 @@ tick basic_timer_wheel<Index>::group_tick(tick earliest) const noexcept {
             count(whole(nodes_[i].deadline_low));
     };
     const auto past = [&](std::uint32_t low) { return whole_deadline(low); };
-    const auto ahead = [&](std::uint32_t low) { return (position_ & ~(wheel_span - 1)) | low; };
-
-    count_list(detail::held_list, past);
-    count_list(due_, [&](std::uint32_t) { return now_; });
-    for (unsigned level = 0; level < detail::level_count; ++level) {
-        std::size_t digit = lists_.occupied(level).first_from(digit_of(position_, level) + 1);
-        while (digit != bitmap<detail::slots_per_level>::none &&
-               slot_begin(position_, level, static_cast<unsigned>(digit)) <= last) {
+    const auto ahead = [&](std::uint32_t low) { return deadline_ahead(position_, low); };
+    const auto count_slots = [&](unsigned level, std::size_t from, std::size_t end) {
+        std::size_t digit = lists_.occupied(level).first_from(from);
+        while (digit < end && slot_begin(position_, level, static_cast<unsigned>(digit)) <= last) {
             count_list(slot_id(level, static_cast<unsigned>(digit)), ahead);
             digit = lists_.occupied(level).first_from(digit + 1);
         }
-    }
+    };
+
+    count_list(detail::held_list, past);
+    count_list(due_, [&](std::uint32_t) { return now_; });
+    for (unsigned level = 0; level < detail::level_count; ++level)
+        count_slots(level, digit_of(position_, level) + 1, detail::slots_per_level);
+    constexpr unsigned top = detail::level_count - 1;
+    count_slots(top, 0, digit_of(position_, top));
     overflow_.for_each_until(last, [&](const auto& entry) { count(entry.deadline); });
     return members >= group_min_ ? latest : earliest;
 }

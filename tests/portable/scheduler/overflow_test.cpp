@@ -195,6 +195,51 @@ TEST(overflow, BP_6_a_near_one_needs_no_place_after_idle_days) {
     EXPECT_EQ(rig->metrics().dropped, 0u);
 }
 
+/// The end of a turn of the wheel: 49.7 days.
+constexpr duration turn = duration::from_ms(std::int64_t{1} << 32);
+
+// At the end of the wheel's turn near is near, too: for newcomers and for what comes again.
+TEST(overflow, DF_26_a_near_one_needs_no_place_at_the_end_of_the_turn) {
+    far_rig rig;
+    rig.time.advance(turn - duration::from_ms(10));
+    rig.run();
+    const auto rate =
+        rig->schedule_at_fixed_rate(duration::from_ms(4), duration::from_ms(4), rig.who, number{1});
+    ASSERT_TRUE(rate.has_value());
+    for (unsigned i = 0; i < 4; ++i)
+        (void)rig.added(timer_priority::normal);
+    ASSERT_TRUE(rig->schedule_once(duration::from_ms(18), rig.who, number{9}).has_value());
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+    rig.pass(20);
+    EXPECT_TRUE(journal().is({1, 1, 1, 1, 9, 1}));
+    EXPECT_EQ(rate->state(), job_state::scheduled);
+    EXPECT_EQ(rig->metrics().dropped, 0u);
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+}
+
+// After a pause the wheel stands where it was before, and near is what is near now.
+TEST(overflow, DF_27_what_comes_again_needs_no_place_after_a_pause) {
+    far_rig rig;
+    const auto rate =
+        rig->schedule_at_fixed_rate(duration::from_s(1), duration::from_s(1), rig.who, number{1});
+    const auto slower = rig->schedule_at_fixed_rate(duration::from_s(3'600),
+                                                    duration::from_s(3'600), rig.who, number{2});
+    ASSERT_TRUE(rate.has_value() && slower.has_value());
+    for (unsigned i = 0; i < 4; ++i)
+        (void)rig.added(timer_priority::high);
+    rig.time.advance(duration::from_s(3 * 24 * 3'600));
+    const auto newcomer =
+        rig->schedule_once(duration::from_ms(1), rig.who, number{9}, {}, timer_priority::high);
+    EXPECT_TRUE(newcomer.has_value());
+    rig.run();
+    EXPECT_EQ(rate->state(), job_state::scheduled);
+    EXPECT_EQ(slower->state(), job_state::scheduled);
+    rig.jump(1'000);
+    EXPECT_TRUE(journal().is({1, 2, 9, 1}));
+    EXPECT_EQ(rig->metrics().dropped, 0u);
+    EXPECT_EQ(rig->metrics().overflow, 4u);
+}
+
 far_rig* filled = nullptr;
 
 // BP-7, SC-6: its place is reserved while a message is made, so who has a handle has a timer.

@@ -470,7 +470,7 @@ TEST(timer_wheel_order, a_block_of_2_32_is_crossed_in_order) {
     rig().add(two_32 - 1, 3);
     rig().add(two_32 + 300, 4);
     rig().add(2 * two_32, 5);
-    EXPECT_EQ(wheel.overflow_size(), 4u);
+    EXPECT_EQ(wheel.overflow_size(), 1u);
     EXPECT_TRUE(rig().next_is(two_32 - 1));
     EXPECT_TRUE(rig().fires(two_32 - 2, {}));
     EXPECT_TRUE(rig().fires(two_32 - 1, {3}));
@@ -539,7 +539,7 @@ TEST(timer_wheel_order, overflow_reaches_the_end_of_time) {
     auto& wheel = rig().make(o);
     rig().add(UINT64_MAX, 1);
     rig().add(UINT64_MAX - two_32 + 1, 2);
-    EXPECT_EQ(wheel.overflow_size(), 2u);
+    EXPECT_EQ(wheel.overflow_size(), 1u);  // the other one is two ticks away (DF-26)
     EXPECT_TRUE(rig().fires(UINT64_MAX - two_32, {}));
     EXPECT_TRUE(rig().fires(UINT64_MAX - 1, {2}));
     EXPECT_TRUE(rig().fires(UINT64_MAX, {1}));

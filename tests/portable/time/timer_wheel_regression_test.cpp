@@ -129,3 +129,92 @@ TEST(timer_wheel_regression, next_deadline_in_the_middle_of_a_group_is_now) {
     EXPECT_EQ(said[1], std::optional<tactus::tick>(7));
     EXPECT_EQ(said[2], std::optional<tactus::tick>(18));
 }
+
+// Without overflow, so near must be near: at the end of a turn, too.
+TEST(timer_wheel_regression, DF_26_near_is_a_matter_of_distance_not_of_the_turn) {
+    constexpr tactus::tick turn = tactus::tick{1} << 32;
+    constexpr std::int64_t distances[] = {1,      11,        255,        256,        300,
+                                          70'000, 1'000'000, 17'000'000, 86'000'000, 86'400'000};
+    for (const tactus::tick before : {tactus::tick{1}, tactus::tick{10}, tactus::tick{256},
+                                      tactus::tick{100'000}, tactus::tick{20'000'000}}) {
+        auto options = memory.options();
+        options.start = at_ms(turn - before);
+        options.overflow_max = 0;
+        options.overflow = nullptr;
+        auto& wheel = box.make(options);
+        for (const std::int64_t d : distances) {
+            EXPECT_FALSE(wheel.would_overflow(options.start, ms(d)));
+            ASSERT_TRUE(
+                wheel.insert(options.start, ms(d), static_cast<std::uint64_t>(d)).has_value());
+        }
+        EXPECT_TRUE(wheel.would_overflow(options.start, ms(86'400'001)));
+        EXPECT_FALSE(wheel.insert(options.start, ms(86'400'001), 0).has_value());
+        for (const std::int64_t d : distances) {
+            const tactus::tick due = turn - before + static_cast<tactus::tick>(d);
+            EXPECT_EQ(wheel.next_deadline(), std::optional<tactus::tick>(due));
+            tactus_test::fired_log<> fired;
+            ASSERT_TRUE(wheel.advance(at_ms(due - 1), fired).has_value());
+            EXPECT_EQ(fired.count, 0u);
+            ASSERT_TRUE(wheel.advance(at_ms(due), fired).has_value());
+            ASSERT_EQ(fired.count, 1u);
+            EXPECT_EQ(fired.payloads[0], static_cast<std::uint64_t>(d));
+            EXPECT_EQ(fired.deadlines[0], due);
+        }
+    }
+}
+
+// With all that slots can hold: the last level comes round, and what is beyond waits in overflow.
+TEST(timer_wheel_regression, DF_26_the_last_level_comes_round) {
+    constexpr tactus::tick turn = tactus::tick{1} << 32;
+    constexpr tactus::tick slot = tactus::tick{1} << 24;
+    auto options = memory.options();
+    options.start = at_ms(turn - slot / 2);
+    options.max_wheel_duration = tactus::duration::max();
+    options.max_timer_duration = tactus::duration::max();
+    auto& wheel = box.make(options);
+    const auto add = [&](tactus::tick due, std::uint64_t payload) {
+        return wheel.insert(options.start, at_ms(due) - options.start, payload).has_value();
+    };
+    ASSERT_TRUE(add(2 * turn - slot, 4));  // the position's own slot, of the next turn
+    EXPECT_EQ(wheel.overflow_size(), 1u);
+    ASSERT_TRUE(add(2 * turn - slot - 1, 3));  // the last slot there is
+    ASSERT_TRUE(add(turn + 5 * slot, 2));
+    ASSERT_TRUE(add(turn - 1, 1));
+    EXPECT_EQ(wheel.overflow_size(), 1u);
+    tactus_test::fired_log<> fired;
+    for (const tactus::tick due :
+         {turn - 1, turn + 5 * slot, 2 * turn - slot - 1, 2 * turn - slot}) {
+        EXPECT_EQ(wheel.next_deadline(), std::optional<tactus::tick>(due));
+        ASSERT_TRUE(wheel.advance(at_ms(due), fired).has_value());
+    }
+    ASSERT_EQ(fired.count, 4u);
+    for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_EQ(fired.payloads[i], i + 1);
+}
+
+// The wheel stands where it was when something is still due: near is near now. Older ones of the
+// same deadline, which were far, stay in front.
+// DF-27
+TEST(timer_wheel_regression, DF_27_near_is_a_matter_of_now_after_a_pause) {
+    constexpr std::int64_t hour = 3'600'000;
+    auto options = memory.options();
+    options.overflow_max = 2;
+    auto& wheel = box.make(options);
+    ASSERT_TRUE(wheel.insert(at_ms(0), ms(10), 1).has_value());
+    ASSERT_TRUE(wheel.insert(at_ms(0), ms(30 * hour + 1'000), 3).has_value());
+    ASSERT_TRUE(wheel.insert(at_ms(0), ms(60 * hour), 5).has_value());
+    EXPECT_EQ(wheel.overflow_size(), 2u);
+    const auto now = at_ms(30 * hour);
+    EXPECT_FALSE(wheel.would_overflow(now, ms(1'000)));
+    ASSERT_TRUE(wheel.insert(now, ms(1'000), 4).has_value());
+    EXPECT_EQ(wheel.overflow_size(), 1u);
+    const auto moved = wheel.insert(now, ms(1), 2);
+    ASSERT_TRUE(moved.has_value());
+    ASSERT_TRUE(wheel.reschedule(*moved, now, ms(500)).has_value());
+    EXPECT_TRUE(wheel.would_overflow(now, ms(25 * hour)));
+    tactus_test::fired_log<> fired;
+    ASSERT_TRUE(wheel.advance(at_ms(61 * hour), fired).has_value());
+    ASSERT_EQ(fired.count, 5u);
+    for (std::size_t i = 0; i < 5; ++i)
+        EXPECT_EQ(fired.payloads[i], i + 1);
+}

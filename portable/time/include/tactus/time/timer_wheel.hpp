@@ -7,15 +7,17 @@
 // highest digit (base 256) in which its deadline tick differs from the wheel's position. A slot of
 // level 0 therefore holds one tick only, and all of a level-l slot is moved down before anything
 // can be inserted below it directly: first-in-first-out survives cascading without sorting.
-// Choosing the level by delay would not keep W3.
+// Choosing the level by delay would not keep W3. The last level comes round: its slots before the
+// position's own belong to the next turn.
 //
 // The wheel does not tick. advance(now) jumps from one occupied slot to the next, so an empty hour
 // costs as much as an empty millisecond, and next_deadline() says when to call it again.
 //
 // Invariants
 //   W1  every entry of a slot has a deadline later than position_, except in the slot being fired
-//   W2  where an entry is follows from its deadline and position_ alone: the level of the highest
-//       differing digit, or overflow if that is above level 3 or beyond max_wheel_duration
+//   W2  the level of an entry follows from its deadline and position_ alone: that of the highest
+//       of the lower four digits in which they differ. In overflow is what is beyond horizon_: as
+//       far as slots reach, or max_wheel_duration after position_ or today_
 //   W3  entries fire ordered by (effective deadline tick, sequence); the sequence is the order of
 //       registration
 //   W4  position_ <= now_, and they are equal except during an advance
@@ -257,7 +259,8 @@ private:
     void place_in_slot(Index index, tick deadline) noexcept;
     [[nodiscard]] unsigned slot_of(std::uint32_t deadline_low) const noexcept;
     void set_position(tick position) noexcept;
-    [[nodiscard]] tick horizon_from(tick position) const noexcept;
+    [[nodiscard]] tick horizon_from(tick position, tick today) const noexcept;
+    void see_ahead(instant now) noexcept;
     void displace(Index index) noexcept;
     void release_if_empty() noexcept;
 
@@ -271,6 +274,7 @@ private:
 
     [[nodiscard]] bool take_from(unsigned where, expired_timer& out) noexcept;
     [[nodiscard]] bool step(tick limit) noexcept;
+    [[nodiscard]] std::size_t first_ahead(unsigned level) const noexcept;
     void enter(tick position) noexcept;
     void promote() noexcept;
     void cascade(unsigned where) noexcept;
@@ -305,7 +309,8 @@ private:
 
     tick now_;          // the tick of the last advance, or the one under way
     tick position_;     // up to where the slots have been emptied
-    tick horizon_ = 0;  // the last tick that has a slot, seen from position_
+    tick today_ = 0;    // the latest at which something was too far away to have a slot
+    tick horizon_ = 0;  // the last tick that has a slot
     tick room_ = 0;     // how many ticks after now_ have one
 
     // What next_deadline() will say, if known. Lowered by insert, forgotten when that entry leaves;
