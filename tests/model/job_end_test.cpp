@@ -172,6 +172,70 @@ TACTUS_MODEL_TEST(job_end, SC13_a_delay_dropped_on_its_way_in, scenario::preempt
     model::require(r->is_empty());
 }
 
+// DF-29: a waker that takes until another timer, due with it, has been cancelled: the cancel does
+// not wait for it, and what it cancelled is not woken, though who fires has it in its list.
+namespace {
+
+struct waker_that_takes_time final : tactus::waker {
+    port::atomic<std::uint32_t> may_go{0};
+    void wake() noexcept override {
+        while (may_go.load(std::memory_order_relaxed) == 0)
+            port::yield();
+    }
+};
+
+template <class Cancel>
+void cancelled_beside_a_slow_waker(Cancel&& cancel) {
+    const auto r = std::make_unique<rig>();
+    waker_that_takes_time slow;
+    tactus::timer_target first{.wake = &slow};
+    model::require(r->timers.arm(first, a_ms).has_value());
+    cancel(*r, [&] { slow.may_go.store(1, std::memory_order_relaxed); });
+    model::require(r->is_empty());
+}
+
+}  // namespace
+
+TACTUS_MODEL_TEST(job_end, CN2_a_wake_cancelled_while_another_is_called, scenario::preempted(3)) {
+    cancelled_beside_a_slow_waker([](rig& r, auto&& let_it_go) {
+        std::optional<counting_waker> w(std::in_place);
+        tactus::timer_target target{.wake = &*w};
+        const auto armed = r.timers.arm(target, a_ms);
+        model::require(armed.has_value());
+        model::thread firing([&] { r.pass(); });
+        model::require(r.timers.cancel(*armed));
+        model::require(!r.timers.cancel(*armed) && w->woken.read() == 0);
+        w.reset();
+        let_it_go();
+    });
+}
+TACTUS_MODEL_TEST(job_end, SC13_a_delay_dropped_while_another_is_called, scenario::preempted(3)) {
+    cancelled_beside_a_slow_waker([](rig& r, auto&& let_it_go) {
+        std::optional<counting_waker> w(std::in_place);
+        std::optional<tactus::pending_delay> rest(std::in_place, r.timers, a_ms, &*w);
+        model::thread firing([&] { r.pass(); });
+        rest.reset();
+        model::require(w->woken.read() == 0);
+        w.reset();
+        let_it_go();
+    });
+}
+// Cancelled, or called before that: whichever of the two comes first.
+TACTUS_MODEL_TEST(job_end, CN2_a_wake_cancelled_when_it_is_due, scenario::preempted(3)) {
+    const auto r = std::make_unique<rig>();
+    {
+        std::optional<counting_waker> w(std::in_place);
+        tactus::timer_target target{.wake = &*w};
+        const auto armed = r->timers.arm(target, a_ms);
+        model::require(armed.has_value());
+        model::thread firing([&] { r->pass(); });
+        const bool cancelled = r->timers.cancel(*armed);
+        model::require(w->woken.read() == (cancelled ? 0U : 1U));
+        w.reset();
+    }
+    model::require(r->is_empty());
+}
+
 // ---- old handles
 
 namespace {

@@ -158,7 +158,8 @@ bool scheduler::stop(std::uint32_t index, std::uint32_t generation, job_state to
         return false;
     // K2: pending and executing jobs are ended by who has them, if anybody has.
     if (seen.state() == job_state::executing && seen.is(job_word::wakes)) {
-        drop_cargo(j);  // this thread has it
+        drop_cargo(j);
+        leave_cancelled_wake(j);
     } else if (seen.state() == job_state::scheduled || seen.is_sent()) {
         if (!j.is_shared() && !is_to_be_told(j))
             drop_cargo(j);
@@ -179,20 +180,16 @@ bool scheduler::end_word(job& j, job_word& seen, std::uint32_t generation, job_s
     for (;;) {
         if (seen.generation() != generation)
             return false;
-        const bool is_being_woken =
-            seen.state() == job_state::executing && seen.is(job_word::wakes);
-        const bool fires_here =
-            is_being_woken && firing_thread_.load(std::memory_order_relaxed) == this_thread();
-        // Who is woken may be gone when this returns: not before it was woken.
-        if (is_being_woken && !fires_here) {
+        if (!seen.can_be_cancelled()) {
+            // Its waker may be gone when this returns: not while it is being called, unless that
+            // call is what cancels.
+            if (!seen.is_waking() ||
+                firing_thread_.load(std::memory_order_relaxed) == this_thread())
+                return false;
             port::yield();
             seen = job_word(j.word.load(job::state.acquire()));
             continue;
         }
-        // By what this thread fires: its turn is still to come, and then it finds that it is over.
-        const bool is_next = fires_here && waking_.read() != &j;
-        if (!seen.can_be_cancelled() && !is_next)
-            return false;
         job_word::stored bits = seen.bits();
         if (j.word.compare_exchange_weak(bits, seen.with(to, why).bits(), job::state.acquire(),
                                          job::state.acquire()))
@@ -210,7 +207,7 @@ std::optional<job_state> scheduler::state_of(const cancellable& which) const noe
 
 bool scheduler::was_closed(const cancellable& which) const noexcept {
     const job_word word(store_.word_at(which.index_).load(job::state.acquire()));
-    return word.generation() == which.generation_ && word.end() == job_end::closed;
+    return word.generation() == which.generation_ && word.was_closed();
 }
 
 std::optional<job_end> scheduler::end_of(const cancellable& which) const noexcept {

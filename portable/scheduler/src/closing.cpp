@@ -147,12 +147,10 @@ void scheduler::end_waits() noexcept {
     const bool is_firing = firing_thread_.load(std::memory_order_relaxed) == this_thread();
     if (!is_firing)
         wait_to_fire();
-    job* const outer = waking_.read();
     while (waits_left_ != nullptr) {
         job& j = *std::exchange(waits_left_, waits_left_->next.read());
-        fire_wake(j, job_end::closed);
+        fire_wake(j);
     }
-    waking_.write(outer);
     if (!is_firing) {
         while (!end_firing()) {
         }

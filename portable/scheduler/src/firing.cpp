@@ -16,8 +16,6 @@ namespace tactus::inline v0 {
 
 using detail::job;
 
-TACTUS_CHECK_MODULE("scheduler");
-
 namespace {
 
 /// Cells of timers that are due have not been looked at for as long as the timers took: with many,
@@ -86,7 +84,6 @@ bool scheduler::begin_firing() noexcept {
     }
     if (seen != nobody)
         return false;
-    TACTUS_CHECK(2, waking_.read() == nullptr);
     note_firing_thread();
     return true;
 }
@@ -98,7 +95,6 @@ void scheduler::wait_to_fire() noexcept {
         port::yield();
         seen = nobody;
     }
-    TACTUS_CHECK(3, waking_.read() == nullptr);
     note_firing_thread();
 }
 
@@ -276,13 +272,9 @@ void scheduler::note_fire(const job& j, tick at) noexcept {
 
 void scheduler::fire(job& j) noexcept {
     switch (j.kind) {
-    case job_kind::wake: {
-        const job_end why = job_word(j.word.load(std::memory_order_relaxed)).end();
-        if (why == job_end::as_asked)
-            fired_.fetch_add(1, std::memory_order_relaxed);
-        fire_wake(j, why);
+    case job_kind::wake:
+        fire_wake(j);
         break;
-    }
     case job_kind::note: {
         const job_word word(j.word.load(std::memory_order_relaxed));
         timer_due due{timer_handle(store_.index_of(j), word.generation())};
@@ -334,14 +326,27 @@ void scheduler::let_go_of_owned(job& j, std::uint32_t parts) noexcept {
     submit(j);
 }
 
-void scheduler::fire_wake(job& j, job_end why) noexcept {
-    // Cancelled by one that was woken before it.
-    if (job_word(j.word.load(std::memory_order_relaxed)).state() == job_state::executing) {
-        waking_.write(&j);
-        static_cast<waker*>(j.cargo)->wake();
-        waking_.write(nullptr);
-    }
+void scheduler::fire_wake(job& j) noexcept {
+    job_word seen(j.word.load(std::memory_order_relaxed));
+    do {
+        if (seen.state() != job_state::executing) {
+            leave_cancelled_wake(j);
+            return;
+        }
+    } while (!j.replace(seen, seen.waking()));
+    const job_end why = seen.end();
+    if (why == job_end::as_asked)
+        fired_.fetch_add(1, std::memory_order_relaxed);
+    static_cast<waker*>(j.cargo)->wake();
     finish(j, job_state::completed, why);
+}
+
+// The cargo is ended by who cancelled it, at once. Its cell is in this list until its turn comes.
+void scheduler::leave_cancelled_wake(job& j) noexcept {
+    if (j.holders.fetch_add(1, job::held.acq_rel()) == 1)
+        return;
+    j.holders.store(1, std::memory_order_relaxed);  // nobody else refers to it
+    submit(j);
 }
 
 void scheduler::finish(job& j, job_state to, job_end why) noexcept {

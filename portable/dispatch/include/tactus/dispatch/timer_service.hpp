@@ -64,7 +64,8 @@ public:
     [[nodiscard]] virtual std::optional<timer_handle> arm(timer_target& to,
                                                           duration delay) noexcept = 0;
     /// False: it has fired: the message is on its way or was handled, the waker was called. By who
-    /// is being woken itself: is being called. A listener may be told of it later.
+    /// is being woken itself: is being called. A listener may be told of it later. Waits for no
+    /// other timer; only, while its own waker is being called elsewhere, for the end of that.
     virtual bool cancel(timer_handle which) noexcept = 0;
     /// False: it has fired, or was cancelled.
     [[nodiscard]] virtual bool pending(timer_handle which) noexcept = 0;

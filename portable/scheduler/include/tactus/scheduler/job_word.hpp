@@ -12,7 +12,8 @@
 // that a handle can be asked after its job's cell went to another; why is known of the current one.
 //
 // While a job is executing there is no end to be known. Of one that waits for its run the same bits
-// say how far that is, and so who may end it (run_phase).
+// say how far that is, and so who may end it (run_phase). Of one that wakes they say whether its
+// waker is being called: until then it can be cancelled, though it was due.
 #pragma once
 
 #include <cstddef>
@@ -72,8 +73,8 @@ public:
     /// How a job is.
     enum flag : type {
         periodic = type{1} << 3U,
-        wakes = type{1} << 4U,  // the runtime's own: a cancel that comes too late waits until it
-                                // has been woken
+        wakes = type{1} << 4U,  // the runtime's own: a cancel that comes while its waker is being
+                                // called waits for the end of that call
         // Both: the runtime's own, which comes again when its owner says so. Until then it is
         // executing, and keeps its place.
         owned = periodic | wakes,
@@ -111,9 +112,25 @@ public:
     [[nodiscard]] constexpr bool is_sent() const noexcept {
         return state() == job_state::executing && phase() == run_phase::sent;
     }
+    /// Its waker is about to be called. Requires: it wakes, is executing, and was not called yet.
+    [[nodiscard]] constexpr job_word waking() const noexcept {
+        return job_word((bits_ & ~end_mask) |
+                        (end() == job_end::closed ? waking_closed : waking_due));
+    }
+    /// Its waker is being called.
+    [[nodiscard]] constexpr bool is_waking() const noexcept {
+        return (bits_ & (state_mask | owned | waking_closed)) ==
+               (static_cast<type>(job_state::executing) | wakes | waking_closed);
+    }
+    /// Of one whose waker is being called, too: because it was closed.
+    [[nodiscard]] constexpr bool was_closed() const noexcept {
+        return is_waking() ? (bits_ & end_mask) != waking_due : end() == job_end::closed;
+    }
     [[nodiscard]] constexpr bool can_be_cancelled() const noexcept {
         const cancel_rule& rule = cancel_rules[static_cast<std::size_t>(state())];
-        return is(periodic) ? rule.periodic : rule.one_shot;
+        return is(periodic) ? rule.periodic
+                            : rule.one_shot ||
+                                  (state() == job_state::executing && is(wakes) && !is_waking());
     }
 
     /// The word of the next use of a cell whose last ended as this says.
@@ -166,6 +183,9 @@ private:
     static constexpr type state_mask = 7;
     static constexpr unsigned end_shift = 5;
     static constexpr type end_mask = type{7} << end_shift;
+    // Of one whose waker is being called; no ends.
+    static constexpr type waking_closed = type{6} << end_shift;
+    static constexpr type waking_due = type{7} << end_shift;
     static constexpr unsigned generation_shift = 8;
     static constexpr unsigned history_shift = generation_shift + generation_bits;  // used if > 0
     static constexpr std::uint32_t generation_mask =

@@ -27,7 +27,8 @@
 //       put it in while it is pending; who took it out while it is executing, and passes it on to
 //       its task, or to the actor whose timer it is. One that waits for its message is nobody's
 //       once that is sent (run_phase): the first who comes has it, be it the end of the message or
-//       a cancel
+//       a cancel. So is one that wakes until its waker is called, though who fires it has it in
+//       its list
 //   K3  a cell is given back when nothing refers to it: its holders are 0
 //   K4  jobs of one tick are delivered in the order in which they were registered
 //
@@ -451,7 +452,9 @@ private:
     /// Of who has begun; ends it.
     void fire_due(instant now) noexcept;
     [[nodiscard]] job* take_due(instant now, bool first) noexcept;
-    void fire_wake(job& j, job_end why) noexcept;
+    void fire_wake(job& j) noexcept;
+    /// Of who fires it and who cancelled it before it was woken: the last gives its cell back.
+    void leave_cancelled_wake(job& j) noexcept;
     /// False: it has missed too much, and has ended.
     [[nodiscard]] bool pass_to_owner(job& j) noexcept;
     /// Of who fires it and of its owner: the last of them ends it.

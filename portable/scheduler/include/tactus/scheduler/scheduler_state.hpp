@@ -116,7 +116,6 @@ protected:
     port::atomic<std::uint32_t> firing_{nobody};
     // Relaxed: a thread only looks for itself.
     port::atomic<const void*> firing_thread_{nullptr};
-    port::plain<job*> waking_{nullptr};  // whose waker is being called; of the firing thread
     job* waits_left_ = nullptr;  // of one that is closed: who waits, to be told; of who closed it
     // Counted while firing, or by who is told; relaxed, for people.
     port::atomic<std::uint32_t> dropped_{0};
