@@ -81,12 +81,12 @@ bool backpressure_gauge::sample(tick now) noexcept {
     {
         const port::lock_guard held(mutex_);
         if (sampler_ != nullptr || (sampled_at_ && now <= *sampled_at_))
-            return measured_ || pushed_;
+            return measured_.is_high() || pushed_;
         elapsed = sampled_at_ ? now - *sampled_at_ : 1;
         sampled_at_ = now;
         take_pushed();
-        if (count_ == 0 && !measured_) {
-            against_ = 0;
+        if (count_ == 0 && !measured_.is_high()) {
+            measured_.interrupt();
             highest_ = {};
             return pushed_;
         }
@@ -95,8 +95,9 @@ bool backpressure_gauge::sample(tick now) noexcept {
     const load found = ask_probes();
     const port::lock_guard held(mutex_);
     sampler_ = nullptr;
-    judge(found, elapsed);
-    return measured_ || pushed_;
+    highest_ = found;
+    (void)measured_.note(found.permille, elapsed);
+    return measured_.is_high() || pushed_;
 }
 
 backpressure_gauge::load backpressure_gauge::ask_probes() noexcept {
@@ -123,26 +124,26 @@ backpressure_gauge::load backpressure_gauge::ask_probes() noexcept {
     return found;
 }
 
-void backpressure_gauge::judge(const load& found, tick elapsed) noexcept {
-    highest_ = found;
-    const bool high = found.permille >= engage_permille;
-    if (high == measured_) {
+bool sustained_load::note(std::uint32_t permille, tick elapsed) noexcept {
+    const bool high = permille >= engage_permille;
+    if (high == is_high_) {
         against_ = 0;
-        return;
+        return false;
     }
     if (high && elapsed > apart_ticks_max)
         against_ = 0;  // nothing is in a row with what was before an idle time
     const bool was_calm = !high && elapsed > 1;  // SC-38: the ticks between, and this one
     against_ += was_calm ? ticks_in_a_row : 1;
     if (against_ < ticks_in_a_row)
-        return;
+        return false;
     against_ = 0;
-    measured_ = high;
+    is_high_ = high;
+    return true;
 }
 
 bool backpressure_gauge::engaged() const noexcept {
     const port::lock_guard held(mutex_);
-    return measured_ || pushed_;
+    return measured_.is_high() || pushed_;
 }
 
 backpressure_gauge::load backpressure_gauge::highest() const noexcept {

@@ -124,6 +124,9 @@ const char* text_of(const scheduler_error& error) noexcept {
     if (error.code == scheduler_errc::unsupported_mode && is_message(error.field))
         return "mode %m needs a message that can be copied: hold what cannot be by a "
                "std::shared_ptr, or schedule it once";
+    if (error.code == scheduler_errc::backpressured && error.cause == backpressure_cause::mailbox)
+        return "the mailbox of the receiver holds %v of %l messages: try again when it is emptier, "
+               "or schedule with priority high";
     if (error.code == scheduler_errc::backpressured && !has_limit)
         return "refused under backpressure by %c, %v timers are active: try again when it is over";
     return text_of(error_sentences, error.code);
@@ -132,6 +135,12 @@ const char* text_of(const scheduler_warning& warning) noexcept {
     if (warning.kind == scheduler_warning_kind::capacity_exceeded && is_message(warning.about))
         return "a timer was refused, there is no memory for its message of %v bytes, of which a "
                "cell holds %l";
+    if (warning.kind == scheduler_warning_kind::backpressure_state &&
+        warning.cause == backpressure_cause::mailbox)
+        return warning.value != 0 ? "the mailbox%o is filled to %f: timers for it are refused, but "
+                                    "for those of priority high"
+                                  : "the mailbox%o is filled to %f: timers for it are accepted "
+                                    "again";
     return text_of(warning_sentences, warning.kind);
 }
 
@@ -239,6 +248,15 @@ std::string_view describe(const scheduler_warning& warning, std::span<char> out)
         case 't':
             text.add(warning.text[0] != '\0' ? static_cast<const char*>(warning.text)
                                              : "an error without a text");
+            break;
+        case 'o':
+            if (warning.text[0] != '\0')
+                text.add(static_cast<const char*>(warning.text));
+            else
+                text.add(" ").add(warning.to.slot_number());
+            break;
+        case 'f':
+            text.add(warning.limit / 10).add(" %");
             break;
         case 'w':
             text.add(warning.limit != 0 ? "for a more important one"

@@ -147,7 +147,8 @@ void scheduler::fire_due(instant now) noexcept {
 job* scheduler::take_due(instant now, bool is_first) noexcept {
     const tick at = scale_.floor(now);
     const bool engaged = is_first && services_ != nullptr &&
-                         services_->has(scheduler_services::gauging) && services_->engaged(at);
+                         services_->has(scheduler_services::gauging) &&
+                         services_->engaged(at, now, listener_);
     job* first = nullptr;
     job* last = nullptr;
     const job* delivered = nullptr;

@@ -42,7 +42,7 @@ const char* name_of(scheduler_errc code) noexcept {
 
 const char* name_of(backpressure_cause cause) noexcept {
     static constexpr const char* names[backpressure_cause_count] = {"none", "driver", "gauge",
-                                                                    "adaptive_quota"};
+                                                                    "adaptive_quota", "mailbox"};
     return name_in(names, cause);
 }
 

@@ -53,7 +53,7 @@ void scheduler::look_closely(instant now) noexcept {
         looked_.exchange(mine, std::memory_order_relaxed) == mine)
         return;
     const bool engaged = services_ != nullptr && services_->has(scheduler_services::gauging) &&
-                         services_->engaged(at);
+                         services_->engaged(at, now, listener_);
     owed_warnings owed;
     enter();
     const tick next = wheel_.next_deadline().value_or(at + 1);
@@ -65,6 +65,19 @@ void scheduler::look_closely(instant now) noexcept {
         observe(at, late, engaged, owed);
     let_go();
     tell(owed);
+}
+
+std::optional<scheduler_error> scheduler::refuse_for_mailbox(const job_request& r) noexcept {
+    if (has_closed())
+        return std::nullopt;
+    const auto why = services_->refuse_for_mailbox(r);
+    if (why) {
+        enter();
+        pressure_.count_refused(why->cause);
+        ++rejected_[static_cast<std::size_t>(why->code)];
+        let_go();
+    }
+    return why;
 }
 
 void scheduler::note_drift(instant due, instant now, owed_warnings& owed) noexcept {

@@ -201,7 +201,10 @@ scheduler::place scheduler::begin_registering(const job_request& r, job_kind kin
     if (const auto fault = fault_of(r, kind))
         return {.why = *fault};
     const instant now = time_.now();
-    look(now);
+    if (look(now)) [[unlikely]] {
+        if (const auto refused = refuse_for_mailbox(r))
+            return {.why = *refused};
+    }
     bool inside = false;
     bool takes_overflow = false;
     owed_warnings owed;
@@ -258,7 +261,10 @@ std::expected<cancellable, scheduler_error> scheduler::register_bytes(
             return std::unexpected(*fault);
     }
     const instant now = time_.now();
-    look(now);
+    if (look(now)) [[unlikely]] {
+        if (const auto refused = refuse_for_mailbox(r))
+            return std::unexpected(*refused);
+    }
     bool inside = false;
     bool takes_overflow = false;
     owed_warnings owed;

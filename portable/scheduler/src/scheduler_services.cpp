@@ -7,6 +7,37 @@
 
 namespace tactus::inline v0 {
 
+bool full_scheduler_services::engaged(tick at, instant now, scheduler_listener* told) noexcept {
+    if (const auto mailboxes = probes_.judge_mailboxes(at)) {
+        // Who judges at the next tick sets it right if two of them come here at once.
+        if (mailboxes->any_full != has(crowded))
+            mailboxes->any_full ? begin(crowded) : end(crowded);
+        for (std::uint32_t i = 0; i < mailboxes->count && told != nullptr; ++i) {
+            const auto& m = mailboxes->all[i];
+            told->warned({.kind = scheduler_warning_kind::backpressure_state,
+                          .cause = backpressure_cause::mailbox,
+                          .value = m.is_full ? 1 : 0,
+                          .limit = m.permille,
+                          .at = now,
+                          .to = m.who});
+        }
+    }
+    return gauge_.sample(at);
+}
+
+std::optional<scheduler_error> full_scheduler_services::refuse_for_mailbox(
+    const job_request& r) noexcept {
+    if (r.goes_on || r.priority == timer_priority::high)
+        return std::nullopt;
+    const auto full = probes_.full_mailbox(r.to);
+    if (!full)
+        return std::nullopt;
+    return scheduler_error{.code = scheduler_errc::backpressured,
+                           .cause = backpressure_cause::mailbox,
+                           .value = full->messages,
+                           .limit = full->capacity};
+}
+
 void full_scheduler_services::feed(scheduler& of, metrics_sink& to) noexcept {
     of.metrics().publish(to);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: what a hosted system has too much of is told to the scheduler's gauge by its probes, and
-// timers are refused until it is gone (BP-5, BP-3).
+// timers are refused until it is gone; a full mailbox refuses those for it alone (BP-5, BP-3).
 // Method: real load: a mailbox that fills up, actors that wait for a worker, as many actors as
 // there may be. For each the greatest load that is borne, and one more.
 #include <tactus/runtime/actor_system.hpp>
@@ -10,8 +10,12 @@
 
 #include <cstdint>
 #include <latch>
+#include <mutex>
+#include <optional>
 #include <semaphore>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tactus/scheduler/scheduler.hpp>
@@ -100,22 +104,58 @@ struct pressed {
     scheduler& timers;
 };
 
+/// The same of a timer for an actor.
+template <class Ref>
+std::optional<scheduler_error> refusal_for(actor_system& system, const Ref& to,
+                                           timer_priority priority) {
+    auto made = system.timers().schedule_once(duration::from_s(60), to, 1, priority);
+    if (!made)
+        return made.error();
+    (void)made->cancel();
+    return std::nullopt;
+}
+
 class idle : public actor<int> {
 public:
     void on(int) {}
 };
 
+/// Which mailbox a change of state is about, and its sentence.
+class states final : public world_events {
+public:
+    void timer_warned(const scheduler_warning& what) noexcept override {
+        if (what.kind != scheduler_warning_kind::backpressure_state)
+            return;
+        char sentence[256];
+        const std::lock_guard held(mutex_);
+        all_.emplace_back(what.to, describe(what, sentence));
+    }
+    [[nodiscard]] std::vector<std::pair<mailbox_index, std::string>> told() {
+        const std::lock_guard held(mutex_);
+        return all_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::pair<mailbox_index, std::string>> all_;
+};
+
 }  // namespace
 
-// BP-5, MB-5: it told at 75 % that it fills up, and no more; how full it is now is what counts.
-TEST(load_probes, BP_5_a_full_mailbox) {
+// BP-5, MB-5: it told at 75 % that it fills up, and no more; how full it is now is what counts. It
+// concerns only timers for it.
+TEST(load_probes, DF_30_a_full_mailbox_refuses_only_timers_for_it) {
     std::latch in(1);
     std::counting_semaphore<> go(0);
-    actor_system system("test", one_worker());
+    states heard;
+    actor_system::options o = one_worker();
+    o.events = &heard;
+    actor_system system("test", o);
     pressed timers(system);
     const auto full = system.try_spawn<blocker>(
-        "full", {.mailbox = {.when_full = overflow::reject, .capacity = 100}}, &in, &go);
+        "full", {.mailbox = {.when_full = overflow::reject, .capacity = 64}}, &in, &go);
     ASSERT_TRUE(full);
+    const actor_ref<int> other = system.spawn<idle>("other");
     full->tell(block{});
     in.wait();
     const auto fill = [&](std::uint32_t depth) {
@@ -123,22 +163,50 @@ TEST(load_probes, BP_5_a_full_mailbox) {
         while (kernel.depth_of(full->any().index()).value_or(depth) < depth)
             full->tell(1);
     };
-    fill(79);
-    timers.bears("mailbox", 790);
-    fill(80);
-    timers.engages("mailbox", 800);
-    fill(100);
-    timers.engages("mailbox", 1'000);
+    fill(51);  // 797 thousandths
+    sample(timers.timers, 4);
+    EXPECT_FALSE(refusal_for(system, *full, timer_priority::low));
+    fill(64);
+    ASSERT_TRUE(until([&] { return refusal_for(system, *full, timer_priority::normal); }));
+    sample(timers.timers, 30);
+    for (const auto p : {timer_priority::normal, timer_priority::low}) {
+        const auto why = refusal_for(system, *full, p);
+        ASSERT_TRUE(why.has_value());
+        EXPECT_EQ(why->code, scheduler_errc::backpressured);
+        EXPECT_STREQ(name_of(why->cause), "mailbox");
+        EXPECT_EQ(why->value, 64);
+        EXPECT_EQ(why->limit, 64);
+        EXPECT_FALSE(refusal_for(system, other, p));
+        EXPECT_FALSE(refusal(timers.timers, p));
+        EXPECT_FALSE(refusal_for(system, system.spawn_anonymous<idle>(), p));
+    }
+    EXPECT_FALSE(refusal_for(system, *full, timer_priority::high));
+    EXPECT_FALSE(timers.timers.gauge()->engaged());
+    EXPECT_EQ(timers.timers.pressure_now().state, backpressure_state::normal);
+    ASSERT_EQ(heard.told().size(), 1U);
+    EXPECT_EQ(heard.told()[0].first, full->any().index());
+    EXPECT_EQ(
+        heard.told()[0].second,
+        "the mailbox of tactus://test/user/full is filled to 100 %: timers for it are refused, "
+        "but for those of priority high");
+    EXPECT_GE(timers.timers.metrics()
+                  .backpressured[static_cast<std::size_t>(backpressure_cause::mailbox)],
+              3U);
+
     go.release();
-    timers.clears();
+    EXPECT_TRUE(until([&] { return !refusal_for(system, *full, timer_priority::low); }));
+    ASSERT_EQ(heard.told().size(), 2U);
+    EXPECT_EQ(heard.told()[1].second,
+              "the mailbox of tactus://test/user/full is filled to 0 %: timers for it are accepted "
+              "again");
 }
 
-// BP-5: the fullest counts, whichever told last; one that has ended is not full.
-TEST(load_probes, BP_5_the_fullest_of_several_mailboxes) {
+// BP-5: of more mailboxes than are looked at none that is full is forgotten for one that is not,
+// and one that has ended is not full.
+TEST(load_probes, DF_30_the_full_ones_of_many_mailboxes) {
     busy_worker busy;
     std::vector<actor_ref<int>> all;
     actor_system system("test", one_worker());
-    pressed timers(system);
     // The only worker is held up, so all of them stay as they are.
     busy.begin(system);
     const auto add = [&](std::uint32_t messages) {
@@ -150,13 +218,19 @@ TEST(load_probes, BP_5_the_fullest_of_several_mailboxes) {
         all.push_back(*made);
     };
     add(95);
+    EXPECT_TRUE(until([&] { return refusal_for(system, all[0], timer_priority::normal); }));
     for (int i = 0; i < 20; ++i)
-        add(76);
-    timers.engages("mailbox", 950);
-    EXPECT_EQ(timers.timers.gauge()->highest().permille, 950U);
-    (void)system.stop(all.front().any());
+        add(i % 2 == 0 ? 76 : 90);
+    EXPECT_TRUE(until([&] { return refusal_for(system, all[2], timer_priority::normal); }));
+    sample(system.scheduler(), 4);
+    EXPECT_TRUE(refusal_for(system, all[0], timer_priority::normal));
+    EXPECT_FALSE(refusal_for(system, all[1], timer_priority::normal));
+    (void)system.stop(all[0].any());
     busy.end();
-    timers.clears();
+    EXPECT_TRUE(until([&] {
+        return !refusal_for(system, all[0], timer_priority::normal) &&
+               !refusal_for(system, all[2], timer_priority::normal);
+    }));
 }
 
 // BP-5: mailboxes that wait for a worker, 4,096 each being as much as it can bear.

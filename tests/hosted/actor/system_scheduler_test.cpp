@@ -519,7 +519,7 @@ TEST(system_scheduler, OH_2_metrics_dumps_and_probes) {
     ASSERT_TRUE(reply.has_value());
     EXPECT_NE(reply->text().find("scheduler open"), std::string_view::npos);
 
-    EXPECT_EQ(system.scheduler().gauge()->probe_count(), 3u);
+    EXPECT_EQ(system.scheduler().gauge()->probe_count(), 2u);
 }
 
 // SC-26, SC-5: what the preset says holds where nobody says more.

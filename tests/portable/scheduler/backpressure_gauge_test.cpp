@@ -112,8 +112,8 @@ TEST(backpressure_gauge, SC_38_ticks_at_which_nobody_looked_were_calm) {
     d.load = 1'000;
     EXPECT_FALSE(r.gauge.sample(1));
     EXPECT_FALSE(r.gauge.sample(1 + hour));
-    EXPECT_FALSE(r.gauge.sample(1 + hour + backpressure_gauge::apart_ticks_max + 1));
-    EXPECT_TRUE(r.gauge.sample(1 + hour + 2 * backpressure_gauge::apart_ticks_max + 1));
+    EXPECT_FALSE(r.gauge.sample(1 + hour + sustained_load::apart_ticks_max + 1));
+    EXPECT_TRUE(r.gauge.sample(1 + hour + 2 * sustained_load::apart_ticks_max + 1));
     EXPECT_TRUE(r.gauge.sample(3 * hour));  // it is high again, or still
     d.load = 0;
     EXPECT_TRUE(r.gauge.sample(3 * hour + 1));

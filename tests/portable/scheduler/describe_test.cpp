@@ -127,6 +127,31 @@ TEST(scheduler_describe, each_cause_of_backpressure_is_named) {
     }
 }
 
+// DF-30
+TEST(scheduler_describe, a_full_mailbox_is_named) {
+    EXPECT_EQ(describe(scheduler_error{.code = scheduler_errc::backpressured,
+                                       .cause = backpressure_cause::mailbox,
+                                       .value = 60,
+                                       .limit = 64},
+                       room),
+              "the mailbox of the receiver holds 60 of 64 messages: try again when it is emptier, "
+              "or schedule with priority high");
+    scheduler_warning w{.kind = scheduler_warning_kind::backpressure_state,
+                        .cause = backpressure_cause::mailbox,
+                        .value = 1,
+                        .limit = 937,
+                        .at = {},
+                        .to = mailbox_index::make(1, 7, 1)};
+    EXPECT_EQ(describe(w, room),
+              "the mailbox 7 is filled to 93 %: timers for it are refused, but for those of "
+              "priority high");
+    w.text = " of /user/pump";
+    w.value = 0;
+    w.limit = 120;
+    EXPECT_EQ(describe(w, room),
+              "the mailbox of /user/pump is filled to 12 %: timers for it are accepted again");
+}
+
 TEST(scheduler_describe, each_warning_has_its_sentence) {
     static_assert(std::size(warning_texts) == scheduler_warning_count);
     for (std::size_t i = 0; i < scheduler_warning_count; ++i) {

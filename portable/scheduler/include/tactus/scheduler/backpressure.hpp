@@ -174,6 +174,10 @@ public:
     [[nodiscard]] std::uint64_t backlog_peak() const noexcept { return backlog_peak_; }
     /// Ticks at which the backlog was found above the window.
     [[nodiscard]] std::uint64_t above_window_count() const noexcept { return above_window_; }
+    /// Of a request that was refused by what is not looked at here.
+    void count_refused(backpressure_cause why) noexcept {
+        ++refused_[static_cast<std::size_t>(why)];
+    }
     /// Requests refused; with the cause none those beyond the quota.
     [[nodiscard]] std::uint64_t refused_count(backpressure_cause why) const noexcept {
         return refused_[static_cast<std::size_t>(why)];

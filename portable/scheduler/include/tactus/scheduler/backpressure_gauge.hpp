@@ -72,6 +72,26 @@ private:
     user_calls calls_;
 };
 
+/// Whether a load has been high, or low, at enough ticks in a row to count.
+class sustained_load {
+public:
+    static constexpr std::uint32_t engage_permille = 800;
+    static constexpr std::uint32_t ticks_in_a_row = 2;
+    /// Samples that are further apart have an idle time between them: the longest window there is.
+    static constexpr std::uint32_t apart_ticks_max = 32;
+
+    /// Takes note of a sample, so many ticks after the last one. True: it counts as the opposite
+    /// from now on.
+    bool note(std::uint32_t permille, tick elapsed) noexcept;
+    [[nodiscard]] bool is_high() const noexcept { return is_high_; }
+    /// Forgets samples that were not yet enough.
+    void interrupt() noexcept { against_ = 0; }
+
+private:
+    std::uint32_t against_ = 0;  // samples in a row that speak against is_high_
+    bool is_high_ = false;
+};
+
 /// What can be pushed.
 enum class gauge_event : std::uint8_t { clear, engage };
 
@@ -85,11 +105,6 @@ struct probe_handle {
 
 class backpressure_gauge {
 public:
-    static constexpr std::uint32_t engage_permille = 800;
-    static constexpr std::uint32_t ticks_in_a_row = 2;
-    /// Samples that are further apart have an idle time between them: the longest window there is.
-    static constexpr std::uint32_t apart_ticks_max = 32;
-
     /// All memory is taken here; probe_capacity() is 0 when there was none. It outlives the gauge.
     backpressure_gauge(memory_source& memory, std::uint32_t probes_max) noexcept;
     backpressure_gauge(const backpressure_gauge&) = delete;
@@ -134,7 +149,6 @@ private:
 
     void take_pushed() noexcept;
     [[nodiscard]] load ask_probes() noexcept;
-    void judge(const load& found, tick elapsed) noexcept;
 
     // Constant after construction.
     memory_source& memory_;
@@ -148,8 +162,7 @@ private:
     const void* sampler_ = nullptr;   // the thread that samples; null: none does
     std::optional<tick> sampled_at_;  // nothing: never
     std::optional<gauge_event> pushed_event_;
-    std::uint32_t against_ = 0;  // samples in a row that speak against measured_
-    bool measured_ = false;
+    sustained_load measured_;
     bool pushed_ = false;
     load highest_;
     std::uint64_t failures_ = 0;

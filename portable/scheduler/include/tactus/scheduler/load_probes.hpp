@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Load probes: what a system tells the scheduler's gauge, so that it takes fewer timers when there
-// is too much to do already (BP-5).
+// Load probes: what a system has too much of, so that its scheduler takes fewer timers when there
+// is too much to do already (BP-5). Two are probes of the scheduler's gauge:
 //
-//   mailbox      the fullest of the bounded mailboxes that told of pressure (MB-5), as it is now
 //   dispatcher   mailboxes that wait for a worker, of so many for each
 //   runtime      actors alive, or messages in flight, of as many as there may be
 //
 // A device has as many actors as it was made for: there messages are what it runs out of.
+//
+// Bounded mailboxes that told of pressure (MB-5) are judged one by one, by the rule of the gauge
+// but apart from it: a full mailbox refuses timers for its own actor, and no others.
 //
 // Thread safety: any thread.
 #pragma once
@@ -28,7 +30,7 @@ class load_probes {
 public:
     /// Mailboxes for each worker that are as much as it can bear.
     static constexpr std::uint64_t waiting_per_worker = 4'096;
-    /// So many mailboxes are looked at; of more the fullest.
+    /// So many mailboxes are judged; of more the fullest.
     static constexpr std::size_t mailboxes_max = 8;
 
     /// What there may be; 0: it is not looked at.
@@ -37,7 +39,23 @@ public:
         std::uint32_t messages_max = 0;
     };
 
-    load_probes() noexcept : mailbox_(*this), dispatcher_(*this), runtime_(*this) {}
+    /// Mailboxes that have become too full, or are no longer.
+    struct mailbox_changes {
+        struct change {
+            mailbox_index who;
+            std::uint32_t permille;
+            bool is_full;
+        };
+        change all[mailboxes_max];
+        std::uint32_t count = 0;
+        bool any_full = false;
+    };
+    struct mailbox_fill {
+        std::uint32_t messages;
+        std::uint32_t capacity;
+    };
+
+    load_probes() noexcept : dispatcher_(*this), runtime_(*this) {}
 
     /// From now on, of this kernel; it lives for as long as anybody samples. The gauge is always
     /// the same. Those that it has no room for are missing.
@@ -49,14 +67,14 @@ public:
             const port::lock_guard held(mutex_);
             for (filled& m : mailboxes_)
                 m = {};
+            sampled_at_.reset();
             return;
         }
-        (void)gauge.register_probe("mailbox", mailbox_);
         (void)gauge.register_probe("dispatcher", dispatcher_);
         (void)gauge.register_probe("runtime", runtime_);
     }
     /// A bounded mailbox is filling up. It says so once, and then for a second no more, so it is
-    /// looked at from now on.
+    /// looked at from now on. One that is too full stays, so that its end can be told.
     void mailbox_filled(const mailbox_pressure& what) noexcept {
         const port::lock_guard held(mutex_);
         filled* least = &mailboxes_[0];
@@ -65,10 +83,37 @@ public:
                 m.capacity = what.capacity;
                 return;
             }
-            if (load_of(m) < load_of(*least))
+            if (least->load.is_high() ||
+                (!m.load.is_high() && permille_of(m) < permille_of(*least)))
                 least = &m;
         }
-        *least = {what.ref, what.capacity};
+        if (!least->load.is_high())
+            *least = {what.ref, what.capacity, {}};
+    }
+    /// Judges the mailboxes. Nothing: they were judged at this tick already.
+    [[nodiscard]] std::optional<mailbox_changes> judge_mailboxes(tick now) noexcept {
+        const port::lock_guard held(mutex_);
+        if (sampled_at_ && now <= *sampled_at_)
+            return std::nullopt;
+        const tick elapsed = sampled_at_ ? now - *sampled_at_ : 1;
+        sampled_at_ = now;
+        mailbox_changes found;
+        for (filled& m : mailboxes_) {
+            const std::uint32_t permille = permille_of(m);
+            if (m.load.note(permille, elapsed))
+                found.all[found.count++] = {m.who, permille, m.load.is_high()};
+            found.any_full = found.any_full || m.load.is_high();
+        }
+        return found;
+    }
+    /// Of a mailbox that is too full for timers; nothing of others.
+    [[nodiscard]] std::optional<mailbox_fill> full_mailbox(mailbox_index who) noexcept {
+        const port::lock_guard held(mutex_);
+        for (const filled& m : mailboxes_) {
+            if (m.who == who && m.load.is_high())
+                return mailbox_fill{kernel_->depth_of(who).value_or(0), m.capacity};
+        }
+        return std::nullopt;
     }
 
 private:
@@ -78,16 +123,6 @@ private:
 
     protected:
         ~probe() = default;
-    };
-    struct mailbox_probe final : probe {
-        using probe::probe;
-        [[nodiscard]] std::optional<std::uint32_t> load_permille() noexcept override {
-            const port::lock_guard held(of.mutex_);
-            std::uint32_t load = 0;
-            for (const filled& m : of.mailboxes_)
-                load = std::max(load, of.load_of(m));
-            return load;
-        }
     };
     struct dispatcher_probe final : probe {
         using probe::probe;
@@ -122,13 +157,13 @@ private:
     struct filled {
         mailbox_index who;
         std::uint32_t capacity = 0;  // 0: none
+        sustained_load load;
     };
-    /// In thousandths; of one that has ended nothing.
-    [[nodiscard]] std::uint32_t load_of(const filled& m) const noexcept {
+    /// Of one that has ended 0.
+    [[nodiscard]] std::uint32_t permille_of(const filled& m) const noexcept {
         return m.capacity == 0 ? 0 : part(kernel_->depth_of(m.who).value_or(0), m.capacity);
     }
 
-    mailbox_probe mailbox_;
     dispatcher_probe dispatcher_;
     runtime_probe runtime_;
     actor_scheduler* kernel_ = nullptr;
@@ -136,6 +171,7 @@ private:
     port::mutex mutex_;
     // Under the lock.
     filled mailboxes_[mailboxes_max];
+    std::optional<tick> sampled_at_;  // nothing: never
 };
 
 }  // namespace tactus::inline v0

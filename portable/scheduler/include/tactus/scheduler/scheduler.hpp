@@ -397,14 +397,17 @@ private:
     // ---- anybody
 
     /// Looks at the pressure, once per tick (SC-38). What is normal and not measured by others
-    /// changes only when timers run.
-    void look(instant now) noexcept {
-        if (pressed_.load(std::memory_order_relaxed) != 0 ||
-            (services_ != nullptr && services_->has(scheduler_services::gauging))) {
-            if (!has_looked(now)) [[unlikely]]
-                look_closely(now);
-        }
+    /// changes only when timers run. True: some mailboxes are too full, see refuse_for_mailbox.
+    [[nodiscard]] bool look(instant now) noexcept {
+        if (pressed_.load(std::memory_order_relaxed) == 0 &&
+            (services_ == nullptr || !services_->has(scheduler_services::gauging)))
+            return false;
+        if (!has_looked(now)) [[unlikely]]
+            look_closely(now);
+        return services_ != nullptr && services_->has(scheduler_services::crowded);
     }
+    /// Why a timer is not registered whose receiver's mailbox is too full (BP-5).
+    [[nodiscard]] std::optional<scheduler_error> refuse_for_mailbox(const job_request& r) noexcept;
     /// In the tick of `now`, as far as that is known without its number.
     [[nodiscard]] bool has_looked(instant now) const noexcept {
         return looks_by_time &&

@@ -22,7 +22,7 @@ enum class scheduler_errc : std::uint8_t {
                                  // `field` names; where memory is refused, what there is | the
                                  // same; of a message its size | what a cell holds
     backpressured,               // timers active | adaptive quota, 0: there is none; `cause` says
-                                 // why (BP-3, BP-9)
+                                 // why (BP-3, BP-9); of a mailbox its messages | its capacity
     closed,                      // 0 | 0 (SH-1)
     task_run_capacity_exceeded,  // on-close tasks | their capacity (SH-2)
     construction_failed,         // 0 | 0: the constructor of what is to be sent or run threw
@@ -31,9 +31,10 @@ enum class scheduler_errc : std::uint8_t {
 inline constexpr std::size_t scheduler_errc_count = 10;
 [[nodiscard]] const char* name_of(scheduler_errc code) noexcept;
 
-/// Why state backpressure or rejecting was entered.
-enum class backpressure_cause : std::uint8_t { none, driver, gauge, adaptive_quota };
-inline constexpr std::size_t backpressure_cause_count = 4;
+/// Why state backpressure or rejecting was entered. `mailbox` is no reason for a state: it refuses
+/// timers whose receiver has that mailbox.
+enum class backpressure_cause : std::uint8_t { none, driver, gauge, adaptive_quota, mailbox };
+inline constexpr std::size_t backpressure_cause_count = 5;
 [[nodiscard]] const char* name_of(backpressure_cause cause) noexcept;
 
 struct scheduler_error {

@@ -30,13 +30,15 @@ enum class scheduler_warning_kind : std::uint8_t {
     driver_catch_up_exceeded,  // backlog in ticks | window in ticks (SC-32)
     drift_exceeded,            // observed ns | budget ns (SC-33)
     quota_reached,             // limit | adaptive limit (BP-2)
-    backpressure_state,        // engaged | the state's number; `cause` (BP-4)
-    overflow_near_capacity,    // entries | capacity (BP-6)
-    dropped_low_priority,      // the priority's number | entries of overflow; 0: no place (BP-7)
-    capacity_exceeded,         // entries | capacity (BP-10)
-    task_run_failed,           // the task's number | 0; `text` is the error (SH-2)
-    diagnostics_dropped,       // dropped | capacity (SD-2)
-    diagnostics_overflow,      // dropped | capacity (SD-6)
+    // engaged | the state's number; `cause` (BP-4). Of the cause mailbox: engaged | how full, in
+    // thousandths; `to` is whose it is, and on a host `text` says so.
+    backpressure_state,
+    overflow_near_capacity,  // entries | capacity (BP-6)
+    dropped_low_priority,    // the priority's number | entries of overflow; 0: no place (BP-7)
+    capacity_exceeded,       // entries | capacity (BP-10)
+    task_run_failed,         // the task's number | 0; `text` is the error (SH-2)
+    diagnostics_dropped,     // dropped | capacity (SD-2)
+    diagnostics_overflow,    // dropped | capacity (SD-6)
     // restarts so far | restarts at most; `about` is the driver's name, `text` the cause (TS-8)
     driver_stopped,
 };
@@ -54,7 +56,7 @@ struct scheduler_warning {
     execution_batch batch = {};
     instant at = {};
     duration period = {};   // of burst_fire, backlog_exceeded
-    mailbox_index to = {};  // the receiver, of the same; invalid for functions
+    mailbox_index to = {};  // the receiver, of the same; invalid for functions; or whose mailbox
 };
 
 /// Writes a sentence such as "timer 7 (key beat of /user/pump, every 10 ms) missed 12 runs, more

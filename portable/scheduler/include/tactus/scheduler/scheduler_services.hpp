@@ -22,9 +22,11 @@
 #include <tactus/scheduler/deterministic_log.hpp>
 #include <tactus/scheduler/diagnostics.hpp>
 #include <tactus/scheduler/drift_watch.hpp>
+#include <tactus/scheduler/job_request.hpp>
 #include <tactus/scheduler/load_probes.hpp>
 #include <tactus/scheduler/on_close_tasks.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
+#include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/timer_policy.hpp>
 #include <tactus/time/tick_driver.hpp>
 #include <tactus/time/tick_scale.hpp>
@@ -40,6 +42,7 @@ public:
         gauging = 2,     // there was a probe, or something was pushed
         ruling = 4,      // a policy was set
         logged = 8,
+        crowded = 16,  // there are mailboxes that are too full for timers
         watching = subscribed | logged,
     };
     /// A hint, and relaxed: who began to use something sees it; others do soon.
@@ -47,11 +50,21 @@ public:
         return (uses_.load(std::memory_order_relaxed) & what) != 0;
     }
     void begin(use what) noexcept { (void)uses_.fetch_or(what, std::memory_order_relaxed); }
+    void end(use what) noexcept {
+        (void)uses_.fetch_and(~std::uint32_t{what}, std::memory_order_relaxed);
+    }
 
     /// True: tell() is to be called.
     [[nodiscard]] virtual bool note(const diagnostic& what) noexcept = 0;
     virtual void tell(scheduler_listener& whom, instant now) noexcept = 0;
-    [[nodiscard]] virtual bool engaged(tick now) noexcept = 0;
+    /// Asks what is measured, once per tick, and tells of mailboxes. True: the gauge is engaged.
+    [[nodiscard]] virtual bool engaged(tick at, instant now, scheduler_listener* told) noexcept = 0;
+    /// Why a timer is refused whose receiver's mailbox is too full for it; nothing: it is not.
+    [[nodiscard]] virtual std::optional<scheduler_error> refuse_for_mailbox(
+        const job_request& r) noexcept {
+        (void)r;
+        return std::nullopt;
+    }
     [[nodiscard]] virtual timer_policy policy_of(const timer_affinity& from) noexcept = 0;
     /// SH-1: the tasks, told and noted as they ran.
     [[nodiscard]] virtual close_report run_tasks(const clock& time, duration timeout,
@@ -103,7 +116,7 @@ public:
     struct options {
         memory_source* memory = nullptr;  // outlives the services
         std::uint32_t tasks_max = scheduler_capacity::unlimited;
-        std::uint32_t probes_max = 8;  // three are the system's
+        std::uint32_t probes_max = 8;  // two are the system's
         std::uint32_t policies_max = 16;
         // Who is asked how it does; outlives the services. Null: nobody is.
         tick_driver* driver = nullptr;
@@ -132,7 +145,9 @@ public:
         return events_.publish(what);
     }
     void tell(scheduler_listener& whom, instant now) noexcept override { events_.tell(whom, now); }
-    [[nodiscard]] bool engaged(tick now) noexcept override { return gauge_.sample(now); }
+    [[nodiscard]] bool engaged(tick at, instant now, scheduler_listener* told) noexcept override;
+    [[nodiscard]] std::optional<scheduler_error> refuse_for_mailbox(
+        const job_request& r) noexcept override;
     [[nodiscard]] timer_policy policy_of(const timer_affinity& from) noexcept override {
         return policies_.lookup(from);
     }
