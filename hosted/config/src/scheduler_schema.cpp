@@ -31,6 +31,11 @@ complaint read_after(const value& v, std::optional<delay_after>& to) {
     using enum delay_after;
     return read_name(v, {{name_of(handled), handled}, {name_of(sent), sent}}, to.emplace());
 }
+complaint read_priority(const value& v, std::optional<timer_priority>& to) {
+    using enum timer_priority;
+    return read_name(v, {{name_of(high), high}, {name_of(normal), normal}, {name_of(low), low}},
+                     to.emplace());
+}
 complaint read_profile(const value& v, std::optional<scheduler_profile>& to) {
     using enum scheduler_profile;
     return read_name(v,
@@ -94,14 +99,30 @@ constexpr auto rows = std::to_array<field<s>>({
      [](const value& v, s& to) { return read_time(v, to.shutdown_timeout); },
      [](const s&) { return quoted(to_text(usual.shutdown_timeout)); },
      "how long tasks of the close may take"},
+});
+
+using policy = timer_policy_setting;
+constexpr auto policy_rows = std::to_array<field<policy>>({
     {"fixed_rate_catch_up", R"("fold" or "each")",
-     [](const value& v, s& to) { return read_catch_up(v, to.fixed_rate_catch_up); },
-     [](const s&) { return quoted(name_of(catch_up_rule::fold)); },
+     [](const value& v, policy& to) { return read_catch_up(v, to.fixed_rate_catch_up); },
+     [](const policy&) { return quoted(name_of(catch_up_rule::fold)); },
      "what becomes of periods that were missed: one run for all, or each; pekko: each"},
     {"fixed_delay_after", R"("handled" or "sent")",
-     [](const value& v, s& to) { return read_after(v, to.fixed_delay_after); },
-     [](const s&) { return quoted(name_of(delay_after::handled)); },
+     [](const value& v, policy& to) { return read_after(v, to.fixed_delay_after); },
+     [](const policy&) { return quoted(name_of(delay_after::handled)); },
      "when the next wait of a fixed delay begins; pekko: sent"},
+    {"priority", R"("high", "normal" or "low")",
+     [](const value& v, policy& to) { return read_priority(v, to.priority); },
+     [](const policy&) { return quoted(name_of(timer_priority::normal)); },
+     "of timers of every mode: high alone is accepted under backpressure"},
+    {"backlog_limit", "integer, 1 to 4294967295",
+     [](const value& v, policy& to) { return read_positive(v, to.backlog_limit); },
+     [](const policy&) { return std::to_string(no_backlog_limit); },
+     "a fixed rate that missed more runs is cancelled; 4294967295: none is"},
+    {"burst_threshold", "integer, 1 to backlog_limit",
+     [](const value& v, policy& to) { return read_positive(v, to.burst_threshold); },
+     [](const policy&) { return std::to_string(fixed_rate_options{}.burst_threshold); },
+     "a fixed rate that missed more runs at once is warned of"},
 });
 
 using capacity = scheduler_capacity;
@@ -137,6 +158,9 @@ constexpr auto driver_stops_rows = std::to_array<field<reaction>>({
 std::span<const field<scheduler_setting>> scheduler_fields() {
     return rows;
 }
+std::span<const field<timer_policy_setting>> timer_policy_fields() {
+    return policy_rows;
+}
 std::span<const field<scheduler_capacity>> custom_profile_fields() {
     return custom_rows;
 }
@@ -161,7 +185,17 @@ scheduler_config scheduler_setting::over(system_preset preset) const noexcept {
 }
 
 timer_policy scheduler_setting::policy_over(system_preset preset) const noexcept {
-    timer_policy p = scheduler_defaults(preset).policy;
+    return said_over(scheduler_defaults(preset).policy);
+}
+
+timer_policy timer_policy_setting::said_over(timer_policy p) const noexcept {
+    if (priority) {
+        p.one_shot = *priority;
+        p.fixed_rate.priority = *priority;
+        p.fixed_delay.priority = *priority;
+    }
+    p.fixed_rate.backlog_limit = backlog_limit.value_or(p.fixed_rate.backlog_limit);
+    p.fixed_rate.burst_threshold = burst_threshold.value_or(p.fixed_rate.burst_threshold);
     p.fixed_rate.catch_up = fixed_rate_catch_up.value_or(p.fixed_rate.catch_up);
     p.fixed_delay.after = fixed_delay_after.value_or(p.fixed_delay.after);
     return p;

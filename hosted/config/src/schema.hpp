@@ -36,6 +36,7 @@ struct field {
 [[nodiscard]] std::span<const field<shutdown_setting>> shutdown_fields();
 [[nodiscard]] std::span<const field<phase_setting>> phase_fields();
 [[nodiscard]] std::span<const field<scheduler_setting>> scheduler_fields();
+[[nodiscard]] std::span<const field<timer_policy_setting>> timer_policy_fields();
 [[nodiscard]] std::span<const field<scheduler_capacity>> custom_profile_fields();
 [[nodiscard]] std::span<const field<driver_policy>> driver_stops_fields();
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <initializer_list>
 #include <utility>
 
@@ -123,6 +124,7 @@ constexpr std::string_view dead_letters_key = "dead_letters";
 constexpr std::string_view phases_key = "phases";
 constexpr std::string_view custom_key = "custom";
 constexpr std::string_view driver_stops_key = "driver_stops";
+constexpr std::string_view policies_key = "policies";
 
 outcome read_system(const value& said, const std::string& where, settings& to) {
     if (said.key == dead_letters_key)
@@ -145,6 +147,80 @@ outcome read_shutdown(const value& said, const std::string& where, settings& to)
     return {};
 }
 
+complaint read_origin(std::string_view key, std::string& to) {
+    to = key;
+    return {};
+}
+complaint read_origin(std::string_view key, timer_guardian& to) {
+    using enum timer_guardian;
+    std::vector<std::string_view> names;
+    for (const timer_guardian known : {root, user, system}) {
+        names.emplace_back(name_of(known));
+        if (key == names.back()) {
+            to = known;
+            return {};
+        }
+    }
+    return "unknown guardian" + suggestion(key, names);
+}
+/// "runtime", or the number of one of the application's.
+complaint read_origin(std::string_view key, timer_subsystem& to) {
+    constexpr std::string_view runtime = "runtime";
+    if (key == runtime) {
+        to = timer_subsystem::runtime;
+        return {};
+    }
+    constexpr auto least = static_cast<std::uint16_t>(timer_subsystem::application);
+    std::uint16_t number = 0;
+    const char* const end = key.data() + key.size();
+    const auto read = std::from_chars(key.data(), end, number);
+    if (read.ec != std::errc{} || read.ptr != end || number < least)
+        return "expected the subsystem 'runtime', or the number of one, 256 to 65535";
+    to = timer_subsystem{number};
+    return {};
+}
+template <class Origin>
+outcome read_policies(const value& said, const std::string& where,
+                      std::vector<timer_policy_entry<Origin>>& to) {
+    if (said.is != shape::table)
+        return no_table(said, where);
+    for (const value& one : said.parts) {
+        timer_policy_entry<Origin> entry{.of = {}, .setting = {.line = one.line}};
+        if (auto complaint = read_origin(one.key, entry.of))
+            return wrong(one.line, under(where, one.key), std::move(*complaint));
+        if (auto read =
+                read_fields(one, under(where, one.key), timer_policy_fields(), entry.setting);
+            !read)
+            return read;
+        to.push_back(std::move(entry));
+    }
+    return {};
+}
+outcome read_all_policies(const value& said, const std::string& where, scheduler_setting& to) {
+    constexpr std::string_view dispatchers = "dispatchers";
+    constexpr std::string_view guardians = "guardians";
+    constexpr std::string_view subsystems = "subsystems";
+    if (said.is != shape::table)
+        return no_table(said, where);
+    for (const value& of : said.parts) {
+        const std::string here = under(where, of.key);
+        outcome read;
+        if (of.key == dispatchers)
+            read = read_policies(of, here, to.dispatcher_policies);
+        else if (of.key == guardians)
+            read = read_policies(of, here, to.guardian_policies);
+        else if (of.key == subsystems)
+            read = read_policies(of, here, to.subsystem_policies);
+        else
+            read =
+                wrong(of.line, here,
+                      "unknown key" + suggestion(of.key, {{dispatchers, guardians, subsystems}}));
+        if (!read)
+            return read;
+    }
+    return {};
+}
+
 outcome read_scheduler(const value& said, const std::string& where, settings& to) {
     if (said.key == custom_key) {
         to.scheduler.custom_line = said.line;
@@ -152,8 +228,14 @@ outcome read_scheduler(const value& said, const std::string& where, settings& to
     }
     if (said.key == driver_stops_key)
         return read_fields(said, where, driver_stops_fields(), to.scheduler.driver_stops);
+    if (said.key == policies_key)
+        return read_all_policies(said, where, to.scheduler);
+    const auto& policy = timer_policy_fields();
+    if (std::ranges::find(policy, said.key, &field<timer_policy_setting>::key) != policy.end())
+        return read_field<timer_policy_setting>(said, where, policy, to.scheduler);
     return read_field(said, where, scheduler_fields(), to.scheduler,
-                      {custom_key, driver_stops_key});
+                      {custom_key, driver_stops_key, policies_key, "fixed_rate_catch_up",
+                       "fixed_delay_after", "priority", "backlog_limit", "burst_threshold"});
 }
 
 struct section {
@@ -352,8 +434,26 @@ std::vector<setting_info> known_settings() {
     add("coordinated_shutdown", shutdown_fields());
     add("coordinated_shutdown.phases.\"<name>\"", phase_fields());
     add("scheduler", scheduler_fields());
+    add("scheduler", timer_policy_fields());
     add("scheduler.custom", custom_profile_fields());
     add("scheduler.driver_stops", driver_stops_fields());
+    constexpr std::string_view keys =
+        "priority, backlog_limit, burst_threshold, fixed_rate_catch_up, fixed_delay_after";
+    constexpr std::string_view usual =
+        "policy of its timers; what is not said is as in `scheduler`";
+    all.push_back({"scheduler.policies.dispatchers.\"<id>\"", "<as above>", keys, {}, usual});
+    all.push_back({"scheduler.policies.guardians.<name>",
+                   "<as above>",
+                   keys,
+                   {},
+                   "the same of root, user or system"});
+    all.push_back(
+        {"scheduler.policies.subsystems.<number>",
+         "<as above>",
+         keys,
+         {},
+         "the same of 256 to 65535; of runtime, whose priority is otherwise high, and the "
+         "rest as by default"});
     return all;
 }
 

@@ -61,6 +61,51 @@ std::optional<config_error> fault_of_timers(const settings& from, const schedule
                         said.substr(mark + 2)};
 }
 
+/// The keys of a policy are those of its section.
+std::optional<config_error> fault_of_policy(const settings& from, std::size_t line,
+                                            const std::string& section, const timer_policy& p) {
+    const auto fine = validate(p);
+    if (fine)
+        return {};
+    char text[200];
+    return config_error{from.file, line, under(section, fine.error().field),
+                        std::string(describe(fine.error(), text))};
+}
+
+std::optional<config_error> read_policies(const settings& from, actor_system::options& to) {
+    const scheduler_setting& s = from.scheduler;
+    const timer_policy usual = from.timer_policy();
+    to.timer_policy = usual;
+    if (auto wrong = fault_of_policy(from, s.line, "scheduler", usual))
+        return wrong;
+    const auto add = [&](const timer_policy_setting& said, const timer_policy& base,
+                         std::string_view section, std::string_view of,
+                         timer_policy& p) -> std::optional<config_error> {
+        p = said.said_over(base);
+        return fault_of_policy(from, said.line, under(section, of), p);
+    };
+    timer_policy_rules& rules = to.timer_policies;
+    for (const auto& [id, said] : s.dispatcher_policies) {
+        if (auto wrong =
+                add(said, usual, "scheduler.policies.dispatchers", id, rules.dispatchers[id]))
+            return wrong;
+    }
+    for (const auto& [guardian, said] : s.guardian_policies) {
+        if (auto wrong = add(said, usual, "scheduler.policies.guardians", name_of(guardian),
+                             rules.guardians[guardian]))
+            return wrong;
+    }
+    for (const auto& [subsystem, said] : s.subsystem_policies) {
+        const bool is_runtime = subsystem == timer_subsystem::runtime;
+        const std::string name =
+            is_runtime ? "runtime" : std::to_string(static_cast<std::uint16_t>(subsystem));
+        if (auto wrong = add(said, is_runtime ? timer_policy::of(timer_priority::high) : usual,
+                             "scheduler.policies.subsystems", name, rules.subsystems[subsystem]))
+            return wrong;
+    }
+    return {};
+}
+
 }  // namespace
 
 std::expected<actor_system::options, config_error> system_options(const settings& from) {
@@ -93,9 +138,10 @@ std::expected<actor_system::options, config_error> system_options(const settings
     }
 
     o.scheduler = from.timers();
-    o.timer_policy = from.timer_policy();
     o.driver_stops = from.scheduler.driver_stops;
     if (auto wrong = fault_of_timers(from, o.scheduler))
+        return std::unexpected(std::move(*wrong));
+    if (auto wrong = read_policies(from, o))
         return std::unexpected(std::move(*wrong));
 
     for (const dispatcher_setting& d : from.dispatchers) {

@@ -24,6 +24,8 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <new>
 #include <ranges>
@@ -147,6 +149,7 @@ struct actor_system::parts final : world_events {
                   .gave_up = [this](const std::string& why) { driver_lost(why); }}),
           services({.memory = &heap,
                     .tasks_max = capacity_of(configured(o, time)).tasks,
+                    .policies_max = policies_max(o.timer_policies),
                     .driver = driver.driver(),
                     .time = &time,
                     .resolution = o.scheduler.resolution}),
@@ -181,17 +184,14 @@ struct actor_system::parts final : world_events {
                                                                  .events = &world,
                                                                  .above = &world},
                                                                 how.dispatcher))),
-          all(kernel, {.system_name = name, .names = &names},
+          all(kernel,
+              {.system_name = name,
+               .names = &names,
+               .added = [this](std::string_view id, std::uint32_t number) { rule(id, number); }},
               {.id = default_dispatcher_id, .config = how.dispatcher}),
           driving(*this),
           shutdown(std::in_place, o.shutdown, hooks()) {
-        if (!(o.timer_policy == tactus::timer_policy{})) {
-            if (const auto done = timers.policies()->set_default(o.timer_policy); !done) {
-                char text[200];
-                throw std::invalid_argument("timer_policy: " +
-                                            std::string(describe(done.error(), text)));
-            }
-        }
+        set_policies();
         world.begin(kernel);
         try {
             services.watch_load(kernel, {.actors_max = o.actors_max});
@@ -255,6 +255,51 @@ struct actor_system::parts final : world_events {
         log.write(log_level::error, line);
         if (!run_shutdown(&shutdown_reason::driver_stopped))
             end_actors({});
+    }
+
+    // ---- policies of timers (SC-5)
+
+    using policy_result = std::expected<void, scheduler_error>;
+    /// As many as can be given, beside those that are set later.
+    [[nodiscard]] static std::uint32_t policies_max(const timer_policy_rules& r) {
+        constexpr std::uint32_t later = 16;
+        return static_cast<std::uint32_t>(r.dispatchers.size() + r.guardians.size() +
+                                          r.subsystems.size()) +
+               later;
+    }
+    static void require(const policy_result& done, const std::string& where) {
+        char text[200];
+        if (!done)
+            throw std::invalid_argument(where + ": " + std::string(describe(done.error(), text)));
+    }
+    void set_policies() {
+        const timer_policy_rules& rules = how.timer_policies;
+        if (!(how.timer_policy == tactus::timer_policy{}))
+            require(timers.policies()->set_default(how.timer_policy), "timer_policy");
+        for (const auto& [guardian, policy] : rules.guardians)
+            require(timers.policies()->set_for(guardian, policy),
+                    std::string("timer_policies.guardians.") + name_of(guardian));
+        for (const auto& [subsystem, policy] : rules.subsystems)
+            require(timers.policies()->set_for(subsystem, policy),
+                    "timer_policies.subsystems." +
+                        std::to_string(static_cast<std::uint16_t>(subsystem)));
+        for (const auto& [id, policy] : rules.dispatchers) {
+            require(validate(policy), "timer_policies.dispatchers." + id);
+            const auto known = names.resolve_dispatcher(id);
+            if (!known)
+                throw std::invalid_argument("timer_policies.dispatchers." + id + ": " +
+                                            std::string(known.error().text()));
+            dispatcher_policies.insert_or_assign(std::string((*known)->id()), policy);
+        }
+        if (!dispatcher_policies.empty())
+            rule(default_dispatcher_id, 0);
+    }
+    /// Dispatchers get their numbers when they are made, which is when they are first needed.
+    void rule(std::string_view id, std::uint32_t number) {
+        const auto found = dispatcher_policies.find(id);
+        if (found != dispatcher_policies.end())  // valid, and there is room for it
+            (void)timers.policies()->set_for_dispatcher(static_cast<std::uint16_t>(number),
+                                                        found->second);
     }
 
     /// Under the lock. Without memory for the text there is none.
@@ -531,6 +576,7 @@ struct actor_system::parts final : world_events {
     runtime::timer_memory timer_blocks;
     tactus::scheduler timers;
     resolver names;
+    std::map<std::string, tactus::timer_policy, std::less<>> dispatcher_policies;  // by id
     actor_world world;
     bool names_filled;  // before dispatchers ask
     actor_scheduler kernel;

@@ -277,6 +277,8 @@ std::expected<dispatcher_handle, dispatcher_error> dispatchers::add(const dispat
         state_->system, **made, filled, c, state_->surroundings()));
     dispatcher_handle::entry& added = *state_->entries.back();
     state_->keeper.add(added);
+    if (state_->how.added)
+        state_->how.added(added.id(), added.where().number());
     return dispatcher_handle(**made, added);
 }
 

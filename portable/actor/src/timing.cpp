@@ -108,7 +108,7 @@ scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration fi
         return std::unexpected(no_timers);
     job_request r = request_for(timer, first, policy_of(t));
     if (timer.is_internal)
-        r.priority = timer_priority::high;
+        r.priority = timers_->runtime_policy().one_shot;
     r.goes_on = timer.target.goes_on;
     r.replaces = replaces;
     timer.each = r.each;
@@ -447,7 +447,8 @@ void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after)
         if (idle.timer)
             (void)timers_->cancel(*idle.timer);
         job_request r =
-            job_request::with_fixed_delay(after, after, {.priority = timer_priority::high})
+            job_request::with_fixed_delay(
+                after, after, {.priority = timers_->runtime_policy().fixed_delay.priority})
                 .send(t.self(), {});
         r.goes_on = idle.goes_on;
         made = timers_->arm(r);

@@ -18,7 +18,7 @@ std::optional<timer_handle> scheduler::arm(timer_target& to, duration delay) noe
 
 scheduler::armed scheduler::try_arm(const timer_target& to, duration delay) noexcept {
     const job_request r{
-        .first = delay, .to = to.who, .priority = timer_priority::high, .goes_on = to.goes_on};
+        .first = delay, .to = to.who, .priority = runtime_policy().one_shot, .goes_on = to.goes_on};
     return to.wake != nullptr ? arm_for(r, job_kind::wake, to.wake)
                               : arm_for(r, job_kind::note, to.listener);
 }

@@ -99,6 +99,11 @@ const char* name_of(catch_up_rule rule) noexcept {
     return name_in(names, rule);
 }
 
+const char* name_of(timer_guardian guardian) noexcept {
+    static constexpr const char* names[timer_guardian_count] = {"none", "root", "user", "system"};
+    return name_in(names, guardian);
+}
+
 const char* name_of(delay_after after) noexcept {
     static constexpr const char* names[delay_after_count] = {"handled", "sent"};
     return name_in(names, after);

@@ -356,7 +356,7 @@ std::expected<cancellable, scheduler_error> scheduler::schedule_wake(duration de
     if (const auto fault = fault_of(delay, "delay"))
         return std::unexpected(*fault);
     return register_bytes(
-        {.first = usable(delay), .priority = timer_priority::high, .goes_on = goes_on},
+        {.first = usable(delay), .priority = runtime_policy().one_shot, .goes_on = goes_on},
         job_kind::wake, told, &to);
 }
 

@@ -7,7 +7,9 @@
 #include <tactus/actor/system_events.hpp>
 #include <tactus/runtime/actor_system.hpp>
 #include <tactus/runtime/delay_future.hpp>
+#include <tactus/scheduler/pending_delay.hpp>
 #include <tactus/scheduler/scheduler_defaults.hpp>
+#include <tactus/time/manual_clock.hpp>
 
 #include <gtest/gtest.h>
 
@@ -288,6 +290,90 @@ TEST(system_scheduler, EV_1_warnings_are_events) {
     auto told = heard.get_future();
     ASSERT_EQ(told.wait_for(30s), std::future_status::ready);
     EXPECT_EQ(told.get().batch.runs, 1u);
+}
+
+// DF-75, SC-5: the runtime's own timers have the priority that their subsystem's policy says.
+TEST(system_scheduler, DF_75_timers_of_the_runtime_follow_their_policy) {
+    const auto is_refused = [](const timer_policy_rules& rules) {
+        manual_clock time;
+        actor_system system("ruled", {.scheduler = {.use = scheduler_use::test},
+                                      .timer_policies = rules,
+                                      .tools = {.time = &time},
+                                      .log_level = log_level::off});
+        system.scheduler().gauge()->push(gauge_event::engage);
+        std::optional<scheduler_error> why;
+        // Under backpressure from the next tick on that somebody looks at.
+        for (int i = 0; i < 10 && !why; ++i) {
+            time.advance(duration::from_ms(1));
+            const auto usual = system.timers().schedule_once_fn(duration::from_s(60),
+                                                                [](const execution_batch&) {});
+            if (!usual)
+                why = usual.error();
+        }
+        EXPECT_TRUE(why && why->code == scheduler_errc::backpressured);
+        // SC-4: a part of the program has a face of its own.
+        const auto important =
+            system.timers()
+                .of(timer_subsystem::application)
+                .schedule_once_fn(duration::from_s(60), [](const execution_batch&) {});
+        EXPECT_EQ(important.has_value(), rules.subsystems.contains(timer_subsystem::application));
+        const pending_delay rest = system.scheduler().delay(duration::from_s(60));
+        const auto over = rest.poll();
+        return over && !*over && over->error().code == scheduler_errc::backpressured;
+    };
+    EXPECT_FALSE(is_refused({}));
+    EXPECT_FALSE(is_refused(
+        {.subsystems = {{timer_subsystem::application, timer_policy::of(timer_priority::high)}}}));
+    const timer_policy normal;
+    EXPECT_TRUE(is_refused({.subsystems = {{timer_subsystem::runtime, normal}}}));
+    // Where the timer is made does not count for it.
+    EXPECT_FALSE(is_refused({.dispatchers = {{std::string(default_dispatcher_id), normal}}}));
+}
+
+// DF-75, SC-5: by code, before the dispatcher is made and by an alias; and a face for a subsystem.
+TEST(system_scheduler, DF_75_policies_are_given_by_code) {
+    timer_policy io;
+    io.fixed_rate.backlog_limit = 8;
+    timer_policy mine = timer_policy::of(timer_priority::low);
+    constexpr timer_subsystem number_300{300};
+    const actor_system::options how{
+        .names = [](resolver& names) -> std::expected<void, std::string> {
+            if (names.add_dispatcher("io", {.workers = 1}) && names.add_alias("disk", "io"))
+                return {};
+            return std::unexpected("no names");
+        },
+        .timer_policies = {.dispatchers = {{"disk", io}}, .subsystems = {{number_300, mine}}},
+        .log_level = log_level::error};
+    actor_system system("coded", how);
+    const auto made = system.dispatchers().find("disk");
+    ASSERT_TRUE(made.has_value());
+    const auto number = static_cast<std::uint16_t>(made->number());
+    EXPECT_EQ(system.scheduler().policy_of({.dispatcher = number}).fixed_rate.backlog_limit, 8u);
+    EXPECT_EQ(system.scheduler().policy_of({.dispatcher = 0}).fixed_rate.backlog_limit,
+              no_backlog_limit);
+    EXPECT_EQ(system.scheduler().policy_of({.subsystem = number_300}).one_shot,
+              timer_priority::low);
+
+    const auto refusal = [](const timer_policy_rules& rules) -> std::string {
+        try {
+            actor_system("wrong", {.timer_policies = rules});
+        } catch (const std::invalid_argument& why) {
+            return why.what();
+        }
+        return {};
+    };
+    timer_policy bad;
+    bad.fixed_rate.backlog_limit = 0;
+    const std::string says = ": backlog_limit of 0 is not allowed, it is at least 1";
+    EXPECT_EQ(refusal({.dispatchers = {{std::string(default_dispatcher_id), bad}}}),
+              "timer_policies.dispatchers." + std::string(default_dispatcher_id) + says);
+    EXPECT_EQ(refusal({.guardians = {{timer_guardian::user, bad}}}),
+              "timer_policies.guardians.user" + says);
+    EXPECT_EQ(refusal({.subsystems = {{number_300, bad}}}), "timer_policies.subsystems.300" + says);
+    EXPECT_TRUE(refusal({.guardians = {{timer_guardian::none, {}}}})
+                    .starts_with("timer_policies.guardians.none: guardian"));
+    EXPECT_TRUE(
+        refusal({.dispatchers = {{"oi", {}}}}).starts_with("timer_policies.dispatchers.oi: "));
 }
 
 /// What was told of functions that failed, as it was told.

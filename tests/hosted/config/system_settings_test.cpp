@@ -333,6 +333,59 @@ TEST(system_settings, SC_26_each_rule_of_timers_can_be_had_alone) {
     EXPECT_EQ(pekko->scheduler.zero_delay, zero_delay_rule::next_tick);
 }
 
+// DF-75, SC-5: policies of timers by where they come from; what is not said is the section's.
+TEST(system_settings, DF_75_a_file_has_policies_by_dispatcher_guardian_and_subsystem) {
+    const auto o = options_from(R"(
+[dispatchers.io]
+workers = 1
+[scheduler]
+priority = "low"
+backlog_limit = 100
+[scheduler.policies.dispatchers.io]
+backlog_limit = 8
+burst_threshold = 4
+[scheduler.policies.guardians.user]
+priority = "high"
+[scheduler.policies.subsystems.runtime]
+burst_threshold = 7
+[scheduler.policies.subsystems.300]
+fixed_delay_after = "sent"
+)");
+    ASSERT_TRUE(o) << o.error().message();
+    timer_policy usual = timer_policy::of(timer_priority::low);
+    usual.fixed_rate.backlog_limit = 100;
+    EXPECT_TRUE(o->timer_policy == usual);
+    timer_policy io = usual;
+    io.fixed_rate.backlog_limit = 8;
+    io.fixed_rate.burst_threshold = 4;
+    timer_policy user = timer_policy::of(timer_priority::high);
+    user.fixed_rate.backlog_limit = 100;
+    timer_policy runtime = timer_policy::of(timer_priority::high);
+    runtime.fixed_rate.burst_threshold = 7;
+    timer_policy mine = usual;
+    mine.fixed_delay.after = delay_after::sent;
+    constexpr timer_subsystem number_300{300};
+    const timer_policy_rules rules{
+        .dispatchers = {{"io", io}},
+        .guardians = {{timer_guardian::user, user}},
+        .subsystems = {{timer_subsystem::runtime, runtime}, {number_300, mine}}};
+    EXPECT_TRUE(o->timer_policies == rules);
+
+    actor_system system("test", *o);
+    const auto dispatcher = system.dispatchers().find("io");
+    ASSERT_TRUE(dispatcher.has_value());
+    const auto policy_of = [&](const timer_affinity& from) {
+        return system.scheduler().policy_of(from);
+    };
+    // Of the default dispatcher there is none, which is where this thread's timers belong to.
+    EXPECT_TRUE(policy_of({}) == usual);
+    EXPECT_TRUE(policy_of({.dispatcher = static_cast<std::uint16_t>(dispatcher->number()),
+                           .guardian = timer_guardian::user}) == io);
+    EXPECT_TRUE(policy_of({.guardian = timer_guardian::user, .subsystem = number_300}) == user);
+    EXPECT_TRUE(policy_of({.subsystem = number_300}) == mine);
+    EXPECT_TRUE(system.scheduler().runtime_policy() == runtime);
+}
+
 // SC-37, DR-6: line, field, value and limit.
 TEST(system_settings, SC_37_what_is_wrong_with_the_scheduler_is_refused) {
     struct refusal {
@@ -381,6 +434,24 @@ TEST(system_settings, SC_37_what_is_wrong_with_the_scheduler_is_refused) {
          "a.toml:2: scheduler.driver_stops.attempts: expected an integer from 0 to 4294967295"},
         {"[scheduler.driver_stops]\napart = \"0s\"",
          "a.toml:2: scheduler.driver_stops.apart: expected a time of more than nothing"},
+        {"[scheduler]\nburst_threshold = 9\nbacklog_limit = 8",
+         "a.toml:1: scheduler.burst_threshold: burst_threshold of 9 is not allowed, it is at most "
+         "8"},
+        {"[scheduler.policies.dispatchers.io]\npriority = \"hgih\"",
+         "a.toml:2: scheduler.policies.dispatchers.io.priority: unknown value 'hgih', did you mean "
+         "'high'?"},
+        {"\n[scheduler.policies.guardians.user]\nbacklog_limit = 0",
+         "a.toml:2: scheduler.policies.guardians.user.backlog_limit: backlog_limit of 0 is not "
+         "allowed, it is at least 1"},
+        {"[scheduler.policies.guardians.usr]\n",
+         "a.toml:1: scheduler.policies.guardians.usr: unknown guardian, did you mean 'user'?"},
+        {"[scheduler.policies.subsystems.200]\n",
+         "a.toml:1: scheduler.policies.subsystems.200: expected the subsystem 'runtime', or the "
+         "number of one, 256 to 65535"},
+        {"[scheduler.policies.dispatcher.io]\n",
+         "a.toml:1: scheduler.policies.dispatcher: unknown key, did you mean 'dispatchers'?"},
+        {"[scheduler]\npolicies = 1",
+         "a.toml:2: scheduler.policies: expected a table, found an integer"},
         {"[scheduler]\nresolutoin = \"1ms\"",
          "a.toml:2: scheduler.resolutoin: unknown key, did you mean 'resolution'?"},
     };

@@ -35,6 +35,7 @@ TEST(scheduler_names, each_value_has_its_own) {
     EXPECT_TRUE(all_named<backpressure_cause>(backpressure_cause_count));
     EXPECT_TRUE(all_named<scheduler_warning_kind>(scheduler_warning_count));
     EXPECT_TRUE(all_named<diagnostic_kind>(diagnostic_kind_count));
+    EXPECT_TRUE(all_named<timer_guardian>(timer_guardian_count));
     EXPECT_TRUE(all_named<backpressure_state>(backpressure_state_count));
     EXPECT_TRUE(all_named<backpressure_event>(backpressure_event_count));
     EXPECT_TRUE(all_named<close_priority>(close_priority_count));

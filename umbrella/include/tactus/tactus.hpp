@@ -227,6 +227,7 @@
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/steady_driver.hpp>
 #include <tactus/runtime/timer_memory.hpp>
+#include <tactus/runtime/timer_policy_rules.hpp>
 #include <tactus/runtime/virtual_memory.hpp>
 #include <tactus/runtime/work_stealing_pool.hpp>
 #endif

@@ -108,9 +108,26 @@ struct shutdown_setting {
     std::vector<phase_setting> phases = {};
 };
 
+/// A policy of timers (SC-5): of the section itself, or of a dispatcher, guardian or subsystem.
+struct timer_policy_setting {
+    std::size_t line = 0;  // of its section or table; 0: there is none
+    std::optional<timer_priority> priority = {};
+    std::optional<std::uint32_t> backlog_limit = {};
+    std::optional<std::uint32_t> burst_threshold = {};
+    std::optional<catch_up_rule> fixed_rate_catch_up = {};
+    std::optional<delay_after> fixed_delay_after = {};
+
+    /// What is said, over `p`.
+    [[nodiscard]] timer_policy said_over(timer_policy p) const noexcept;
+};
+template <class Origin>
+struct timer_policy_entry {
+    Origin of;
+    timer_policy_setting setting;
+};
+
 /// What is not said is as the preset says, or as it is by default.
-struct scheduler_setting {
-    std::size_t line = 0;  // of its section; 0: there is none
+struct scheduler_setting : timer_policy_setting {
     std::optional<duration> resolution = {};
     std::optional<zero_delay_rule> zero_delay = {};
     std::optional<scheduler_profile> profile = {};
@@ -123,8 +140,9 @@ struct scheduler_setting {
     std::size_t custom_line = 0;     // of its table; 0: there is none
     scheduler_capacity custom = {};  // of the profile custom
     driver_policy driver_stops = {};
-    std::optional<catch_up_rule> fixed_rate_catch_up = {};
-    std::optional<delay_after> fixed_delay_after = {};
+    std::vector<timer_policy_entry<std::string>> dispatcher_policies = {};  // by id
+    std::vector<timer_policy_entry<timer_guardian>> guardian_policies = {};
+    std::vector<timer_policy_entry<timer_subsystem>> subsystem_policies = {};
 
     /// All of it, over the defaults of the preset.
     [[nodiscard]] scheduler_config over(system_preset preset) const noexcept;

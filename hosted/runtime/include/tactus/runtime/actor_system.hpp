@@ -39,6 +39,7 @@
 #include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/reply_place.hpp>
+#include <tactus/runtime/timer_policy_rules.hpp>
 #include <tactus/scheduler/driver_keeper.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 
@@ -133,6 +134,10 @@ public:
         scheduler_config scheduler = {};
         // SC-5: of timers that nobody says more about; see scheduler_defaults for that of `pekko`.
         tactus::timer_policy timer_policy = {};
+        // Those of timers of one dispatcher, guardian or subsystem. One that validate() refuses, a
+        // guardian or subsystem `none`, and a dispatcher that `names` does not know are refused
+        // (std::invalid_argument); scheduler().policies() sets further ones later.
+        timer_policy_rules timer_policies = {};
         driver_policy driver_stops = {};  // what becomes of a driver that stops by itself
         supervisor_strategy guardian_strategy = {};
         std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);  // max(): none

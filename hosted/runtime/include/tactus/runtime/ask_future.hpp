@@ -178,9 +178,9 @@ template <class R, class Target, class Make>
     if (ends) {
         // Before the question: without a timer it is not asked.
         const actor_ref<detail::gave_up, detail::give_up_by> waits{any_ref(*box)};
-        job_request limit =
-            job_request::once(duration::from_ns(timeout.count()), timer_priority::high)
-                .send(*box, {});
+        job_request limit = job_request::once(duration::from_ns(timeout.count()),
+                                              system.scheduler().runtime_policy().one_shot)
+                                .send(*box, {});
         limit.goes_on = true;  // back-pressure after a pause does not fail a question
         const auto timer = system.scheduler().add(limit, detail::gave_up{});
         if (!timer)

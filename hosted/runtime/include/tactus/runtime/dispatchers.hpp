@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -123,6 +124,9 @@ public:
         // given another. The first one has threads all the same, so let it be the internal one.
         // Outlives this. Null: they have threads.
         executor* default_executor = nullptr;
+        // Called with the id and the number of each further dispatcher before anything runs there,
+        // under a lock: it must not call back.
+        std::function<void(std::string_view id, std::uint32_t number)> added = {};
     };
     /// EX-9: what the configuration says, with the defaults filled in.
     [[nodiscard]] static dispatcher_config resolved(dispatcher_config c);

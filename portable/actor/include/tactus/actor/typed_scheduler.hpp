@@ -57,6 +57,13 @@ public:
         there.whose_.from.dispatcher = dispatcher;
         return there;
     }
+    /// The same for timers of that part of the program: its policy is that of the subsystem, where
+    /// the dispatcher and the guardian have none (SC-5).
+    [[nodiscard]] typed_scheduler of(timer_subsystem subsystem) const noexcept {
+        typed_scheduler there = *this;
+        there.whose_.from.subsystem = subsystem;
+        return there;
+    }
 
     template <class Ref, class M>
     result schedule_once(duration delay, const Ref& to, M&& message) const noexcept {

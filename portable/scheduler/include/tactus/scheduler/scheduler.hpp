@@ -134,6 +134,15 @@ public:
     /// The same with the reason.
     using armed = std::expected<timer_handle, scheduler_error>;
     [[nodiscard]] armed try_arm(const timer_target& to, duration delay) noexcept;
+    /// SC-5: of the runtime's own timers: that of the subsystem `runtime`, whatever their
+    /// dispatcher and guardian. On a device they are always high.
+    [[nodiscard]] timer_policy runtime_policy() const noexcept {
+        if constexpr (!port::has_interrupts) {
+            if (has_policies()) [[unlikely]]
+                return services_->policy_of({.subsystem = timer_subsystem::runtime});
+        }
+        return timer_policy::of(timer_priority::high);
+    }
     /// The same for the actor `r.to`; its times are those that a user may ask for (SC-3). One that
     /// is periodic keeps its place from when it is due until it is armed again, or cancelled.
     [[nodiscard]] armed arm(const job_request& r) noexcept;

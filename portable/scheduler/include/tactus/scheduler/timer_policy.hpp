@@ -4,8 +4,9 @@
 //
 // Periodic timers have options. Without them the registry supplies a policy by where the timer
 // comes from, the most particular first: its dispatcher, its guardian, its subsystem, the default.
-// Timers of the runtime itself are of high priority unless a policy for that subsystem says
-// otherwise.
+// Timers of the runtime itself (asks, delays, receive timeouts, back-off, suspensions) are of high
+// priority unless, on a host, a policy for that subsystem says otherwise; those of their dispatcher
+// and guardian do not count for them.
 //
 // Policies are checked when they are set, so what lookup() gives is always valid.
 //
@@ -79,6 +80,8 @@ struct timer_policy {
 
 /// Below which guardian the actor lives that a timer is for.
 enum class timer_guardian : std::uint8_t { none, root, user, system };
+inline constexpr std::size_t timer_guardian_count = 4;
+[[nodiscard]] const char* name_of(timer_guardian guardian) noexcept;
 /// What part of a program a timer belongs to. Applications number theirs from `application` on.
 enum class timer_subsystem : std::uint16_t { none = 0, runtime = 1, application = 256 };
 
