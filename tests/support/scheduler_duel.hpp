@@ -145,6 +145,7 @@ static_assert(scheduler_driver<naive_scheduler>);
         case diagnostic_kind::state:
         case diagnostic_kind::on_close:
         case diagnostic_kind::driver_metrics:
+        case diagnostic_kind::diagnostics_overflow:
             break;
         }
     }

@@ -16,6 +16,7 @@
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/resolver.hpp>
+#include <tactus/runtime/diagnostic_events.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>
@@ -193,6 +194,7 @@ struct actor_system::parts final : world_events {
           shutdown(std::in_place, o.shutdown, hooks()) {
         set_policies();
         world.begin(kernel);
+        diagnostic_events.begin(world, &all_services);
         try {
             services.watch_load(kernel, {.actors_max = o.actors_max});
             driver.look_after();
@@ -578,6 +580,7 @@ struct actor_system::parts final : world_events {
     resolver names;
     std::map<std::string, tactus::timer_policy, std::less<>> dispatcher_policies;  // by id
     actor_world world;
+    runtime::diagnostic_events diagnostic_events;
     bool names_filled;  // before dispatchers ask
     actor_scheduler kernel;
     runtime::dispatchers all;

@@ -63,6 +63,7 @@ virtual_world::virtual_world(options o)
     }
     world_.set_recorder(how_.recorder);
     world_.begin(kernel_);
+    diagnostic_events_.begin(world_, nullptr);
     run_until_idle();
 }
 

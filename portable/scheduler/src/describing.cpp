@@ -78,9 +78,6 @@ constexpr sentence<scheduler_warning_kind> warning_sentences[] = {
     {scheduler_warning_kind::diagnostics_dropped,
      "a subscriber of diagnostics lost %v events, its queue has room for %l: poll more often or "
      "subscribe to fewer kinds"},
-    {scheduler_warning_kind::diagnostics_overflow,
-     "a subscriber of diagnostics lost %v events in a row, its queue has room for %l: nobody polls "
-     "it"},
     {scheduler_warning_kind::driver_stopped,
      "the tick driver %a stopped, %t: %v of at most %l restarts so far"},
 };
@@ -100,6 +97,8 @@ constexpr sentence<diagnostic_kind> diagnostic_sentences[] = {
     {diagnostic_kind::on_close, "tick %a: task %v of the close has run"},
     {diagnostic_kind::driver_metrics,
      "tick %a: the driver woke at most %n late, %q under no load, and %o times so far"},
+    {diagnostic_kind::diagnostics_overflow,
+     "tick %a: %v events in a row were lost, the last of them now: poll more often"},
 };
 static_assert(std::size(diagnostic_sentences) == diagnostic_kind_count &&
               in_order(diagnostic_sentences));

@@ -57,6 +57,7 @@ bool is_recorded(diagnostic_kind kind) noexcept {
     case diagnostic_kind::driver_status:
     case diagnostic_kind::state:
     case diagnostic_kind::driver_metrics:
+    case diagnostic_kind::diagnostics_overflow:
         break;
     }
     return false;
@@ -161,8 +162,7 @@ std::expected<log_replay, log_error> log_replay::read(std::span<const std::byte>
     replay.lost_ = header.take<std::uint64_t>();
     for (std::size_t i = 0; i < replay.size_; ++i) {
         const diagnostic d = replay.decoded(i);
-        if (static_cast<std::size_t>(d.kind) >= diagnostic_kind_count ||
-            static_cast<std::size_t>(d.mode) >= job_mode_count)
+        if (!is_recorded(d.kind) || static_cast<std::size_t>(d.mode) >= job_mode_count)
             return refused(log_errc::bad_record, i, count);
     }
     return replay;

@@ -23,13 +23,16 @@ struct diagnostics::queue {
     std::uint32_t capacity;
     std::uint32_t first = 0;
     std::uint32_t count = 0;
-    std::uint32_t lost_in_a_row = 0;  // stops counting at capacity
-    bool said = false;                // that something was lost, since the queue was last empty
-    bool to_say_dropped = false;
-    bool to_say_overflow = false;
+    bool said = false;  // that something was lost, since the queue was last empty
+    bool to_say = false;
+    bool is_being_read = false;
+    diagnostic_reader* reader;        // null: it is polled
+    std::uint64_t lost_in_a_row = 0;  // since an event was taken
+    tick lost_at = 0;                 // when the last of them came
     std::uint64_t dropped = 0;
 
-    queue(diagnostic_kinds k, std::uint32_t c) noexcept : kinds(k), capacity(c) {}
+    queue(diagnostic_kinds k, std::uint32_t c, diagnostic_reader* r) noexcept
+        : kinds(k), capacity(c), reader(r) {}
 
     [[nodiscard]] diagnostic* events() noexcept {
         return std::launder(reinterpret_cast<diagnostic*>(this + 1));
@@ -44,37 +47,42 @@ struct diagnostics::queue {
             first = at(1);
             --count;
             lose_one();
+            lost_at = what.at;
         }
         events()[at(count++)] = what;
         return full;
     }
     void lose_one() noexcept {
         ++dropped;
+        ++lost_in_a_row;
         if (!said) {
             said = true;
-            to_say_dropped = true;
+            to_say = true;
         }
-        if (lost_in_a_row == capacity)
-            return;
-        ++lost_in_a_row;
-        if (lost_in_a_row == capacity)
-            to_say_overflow = true;
+    }
+    /// SD-6: it is taken before the events that are left.
+    [[nodiscard]] bool has_overflowed() const noexcept { return lost_in_a_row >= capacity; }
+    [[nodiscard]] std::size_t waiting() const noexcept {
+        return count + (has_overflowed() ? 1 : 0);
+    }
+    [[nodiscard]] bool is_to_be_read() const noexcept {
+        return reader != nullptr && !is_being_read && count != 0;
     }
     [[nodiscard]] diagnostic pop() noexcept {
+        const bool overflowed = has_overflowed();
+        const auto lost = static_cast<std::int64_t>(std::exchange(lost_in_a_row, 0));
+        if (overflowed)
+            return {.kind = diagnostic_kind::diagnostics_overflow, .at = lost_at, .detail = lost};
         const diagnostic what = events()[first];
         first = at(1);
-        lost_in_a_row = 0;
         if (--count == 0)
             said = false;
         return what;
     }
     [[nodiscard]] scheduler_warning warning() noexcept {
-        const bool of_drops = std::exchange(to_say_dropped, false);
-        if (!of_drops)
-            to_say_overflow = false;
-        return {.kind = of_drops ? scheduler_warning_kind::diagnostics_dropped
-                                 : scheduler_warning_kind::diagnostics_overflow,
-                .value = static_cast<std::int64_t>(of_drops ? dropped : capacity),
+        to_say = false;
+        return {.kind = scheduler_warning_kind::diagnostics_dropped,
+                .value = static_cast<std::int64_t>(dropped),
                 .limit = capacity};
     }
 };
@@ -90,7 +98,8 @@ std::size_t diagnostics::queue_bytes(std::uint32_t capacity) noexcept {
     return sizeof(queue) + std::size_t{capacity} * sizeof(diagnostic);
 }
 
-auto diagnostics::subscribe(diagnostic_kinds kinds, std::uint32_t capacity) noexcept
+auto diagnostics::subscribe(diagnostic_kinds kinds, std::uint32_t capacity,
+                            diagnostic_reader* reader) noexcept
     -> std::expected<subscription, scheduler_error> {
     if (capacity == 0 || capacity > capacity_max)
         return std::unexpected(scheduler_error{.code = scheduler_errc::invalid_options,
@@ -100,7 +109,7 @@ auto diagnostics::subscribe(diagnostic_kinds kinds, std::uint32_t capacity) noex
     void* block = memory_.allocate(queue_bytes(capacity), alignof(queue));
     queue* q = nullptr;
     if (block != nullptr) {
-        q = ::new (block) queue(kinds, capacity);
+        q = ::new (block) queue(kinds, capacity, reader);
         std::uninitialized_default_construct_n(reinterpret_cast<diagnostic*>(q + 1), capacity);
     }
     const port::lock_guard held(mutex_);
@@ -140,7 +149,7 @@ void diagnostics::note_wanted() noexcept {
     if (in_use_.word == nullptr)
         return;
     // Relaxed: a hint, too.
-    if (queues_ != nullptr)
+    if (wanted != 0)
         (void)in_use_.word->fetch_or(in_use_.bit, std::memory_order_relaxed);
     else
         (void)in_use_.word->fetch_and(~in_use_.bit, std::memory_order_relaxed);
@@ -154,7 +163,7 @@ bool diagnostics::deliver(const diagnostic& what) noexcept {
             continue;
         if (q->push(what))
             ++dropped_;
-        to_say = to_say || q->to_say_dropped || q->to_say_overflow;
+        to_say = to_say || q->to_say || q->is_to_be_read();
     }
     return to_say;
 }
@@ -162,7 +171,7 @@ bool diagnostics::deliver(const diagnostic& what) noexcept {
 std::optional<scheduler_warning> diagnostics::take_warning() noexcept {
     const port::lock_guard held(mutex_);
     for (queue* q = queues_; q != nullptr; q = q->next) {
-        if (q->to_say_dropped || q->to_say_overflow)
+        if (q->to_say)
             return q->warning();
     }
     return std::nullopt;
@@ -172,6 +181,30 @@ void diagnostics::tell(scheduler_listener& whom, instant now) noexcept {
     while (auto warning = take_warning()) {
         warning->at = now;
         whom.warned(*warning);
+    }
+    pass_on();
+}
+
+// One thread at a time reads a queue, so that its reader is told in order; what others publish
+// meanwhile it reads, too.
+void diagnostics::pass_on() noexcept {
+    queue* q = nullptr;
+    for (;;) {
+        diagnostic what;
+        {
+            const port::lock_guard held(mutex_);
+            if (q != nullptr && q->count == 0)
+                std::exchange(q, nullptr)->is_being_read = false;
+            for (queue* other = queues_; q == nullptr && other != nullptr; other = other->next) {
+                if (other->is_to_be_read())
+                    q = other;
+            }
+            if (q == nullptr)
+                return;
+            q->is_being_read = true;
+            what = q->pop();
+        }
+        q->reader->read(what);
     }
 }
 
@@ -204,10 +237,18 @@ std::size_t diagnostics::subscription::drain(std::span<diagnostic> into) noexcep
     if (queue_ == nullptr)
         return 0;
     const port::lock_guard held(from_->mutex_);
-    const std::size_t count = std::min<std::size_t>(into.size(), queue_->count);
+    const std::size_t count = std::min(into.size(), queue_->waiting());
     for (std::size_t i = 0; i < count; ++i)
         into[i] = queue_->pop();
     return count;
+}
+
+void diagnostics::subscription::want(diagnostic_kinds kinds) noexcept {
+    if (queue_ == nullptr)
+        return;
+    const port::lock_guard held(from_->mutex_);
+    queue_->kinds = kinds;
+    from_->note_wanted();
 }
 
 std::uint64_t diagnostics::subscription::dropped() const noexcept {

@@ -54,14 +54,14 @@ const char* name_of(scheduler_warning_kind kind) noexcept {
         "backpressure_state",   "overflow_near_capacity",
         "dropped_low_priority", "capacity_exceeded",
         "task_run_failed",      "diagnostics_dropped",
-        "diagnostics_overflow", "driver_stopped"};
+        "driver_stopped"};
     return name_in(names, kind);
 }
 
 const char* name_of(diagnostic_kind kind) noexcept {
     static constexpr const char* names[diagnostic_kind_count] = {
-        "schedule",      "fire",  "cancel",   "drop",          "drift",
-        "driver_status", "state", "on_close", "driver_metrics"};
+        "schedule",      "fire",  "cancel",   "drop",           "drift",
+        "driver_status", "state", "on_close", "driver_metrics", "diagnostics_overflow"};
     return name_in(names, kind);
 }
 

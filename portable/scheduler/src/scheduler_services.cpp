@@ -49,7 +49,7 @@ void full_scheduler_services::watch_driver() noexcept {
     driver_->listen(this);
 }
 
-// Not recorded in the log, and under no lock: what is lost is told with the next event.
+// Not recorded in the log. Under a lock of the driver: what is lost is told with the next event.
 bool full_scheduler_services::measured(const tick_driver_metrics& what) noexcept {
     (void)events_.publish({.kind = diagnostic_kind::driver_metrics,
                            .scheduled_at = what.wakeups,

@@ -292,6 +292,33 @@ TEST(system_scheduler, EV_1_warnings_are_events) {
     EXPECT_EQ(told.get().batch.runs, 1u);
 }
 
+class hears_diagnostics : public actor<timer_diagnostic> {
+public:
+    explicit hears_diagnostics(std::atomic<std::uint64_t>* to) : to_(to) {}
+    void on(const timer_diagnostic& d) {
+        if (d.what.kind == diagnostic_kind::fire)
+            to_->fetch_add(1, std::memory_order_relaxed);
+    }
+
+private:
+    std::atomic<std::uint64_t>* to_;
+};
+
+// DF-76, SD-2: on the event stream, whatever thread fires, and until the actor ends.
+TEST(system_scheduler, DF_76_actors_subscribe_diagnostics) {
+    std::atomic<std::uint64_t> fired{0};
+    actor_system system("diagnosed", {.log_level = log_level::error});
+    const auto listener = system.spawn<hears_diagnostics>("listener", &fired);
+    ASSERT_TRUE(system.world().subscribe<timer_diagnostic>(listener.any()).value());
+    for (std::uint64_t n = 1; n <= 100; ++n)
+        ASSERT_TRUE(
+            system.timers().schedule_once_fn(duration::from_ms(1), [](const execution_batch&) {}));
+    EXPECT_TRUE(until([&] { return fired.load(std::memory_order_relaxed) >= 100; }));
+    ASSERT_TRUE(system.graceful_stop(listener.any(), 30s));
+    ASSERT_TRUE(
+        system.timers().schedule_once_fn(duration::from_ms(1), [](const execution_batch&) {}));
+}
+
 // DF-75, SC-5: the runtime's own timers have the priority that their subsystem's policy says.
 TEST(system_scheduler, DF_75_timers_of_the_runtime_follow_their_policy) {
     const auto is_refused = [](const timer_policy_rules& rules) {

@@ -75,6 +75,44 @@ TEST(kit_scheduler, EV_1_what_the_scheduler_warns_of_is_told) {
     EXPECT_THROW(kit.stall(-1ms), test::assertion_failed);
 }
 
+// DF-76, SD-2: actors subscribe what the scheduler does on the event stream, and only while one
+// does are there events.
+TEST(kit_scheduler, DF_76_an_actor_subscribes_diagnostics) {
+    test::kit kit;
+    const auto kinds = [](auto& probe) {
+        std::vector<diagnostic_kind> all;
+        while (probe.has_messages())
+            all.push_back(probe.expect().what.kind);
+        return all;
+    };
+    using enum diagnostic_kind;
+    auto first = kit.create_probe<timer_diagnostic>();
+    auto second = kit.create_probe<timer_diagnostic>();
+    const auto use_a_timer = [&] {
+        ASSERT_TRUE(kit.scheduler().schedule_once_fn(1_ms, [](const execution_batch&) {}));
+        kit.advance(2ms);
+    };
+    use_a_timer();
+    ASSERT_TRUE(kit.world().subscribe<timer_diagnostic>(first.ref().any()).value());
+    ASSERT_TRUE(kit.world().subscribe<timer_diagnostic>(second.ref().any()).value());
+    use_a_timer();
+    EXPECT_EQ(kinds(first), (std::vector{schedule, fire}));
+    EXPECT_EQ(kinds(second), (std::vector{schedule, fire}));
+    const auto job = kit.scheduler().schedule_once_fn(1_ms, [](const execution_batch&) {});
+    ASSERT_TRUE(job && kit.scheduler().cancel(*job));
+    kit.run_until_idle();
+    EXPECT_EQ(kinds(first), (std::vector{schedule, cancel}));
+    EXPECT_TRUE(kit.world().events().unsubscribe(first.ref().any().index()));
+    EXPECT_TRUE(kit.world().events().unsubscribe(second.ref().any().index()));
+    use_a_timer();
+    (void)kinds(second);
+    EXPECT_TRUE(kinds(first).empty());
+    // Again, after nothing was published for a while.
+    ASSERT_TRUE(kit.world().subscribe<timer_diagnostic>(first.ref().any()).value());
+    use_a_timer();
+    EXPECT_EQ(kinds(first), (std::vector{schedule, fire}));
+}
+
 // SD-2, SC-5, BP-5, SH-2
 TEST(kit_scheduler, SD_2_its_services_are_there) {
     bool closed = false;

@@ -31,7 +31,7 @@ struct rig {
     kept_warnings warnings;
 
     void publish(diagnostic_kind kind, std::uint64_t job) {
-        if (hub.publish({.kind = kind, .job = job}))
+        if (hub.publish({.kind = kind, .job = job, .at = job}))
             hub.tell(warnings, instant::from_ns(job));
     }
     void publish(std::uint64_t from, std::uint64_t to) {
@@ -122,12 +122,11 @@ TEST(diagnostics, TC_S37_a_loss_is_told) {
     r.publish(1, 1);
     EXPECT_EQ(r.warnings.count, 0u);
     r.publish(2, 2);
-    ASSERT_EQ(r.warnings.count, 2u);
+    ASSERT_EQ(r.warnings.count, 1u);
     EXPECT_TRUE(r.warnings.all[0].kind == scheduler_warning_kind::diagnostics_dropped);
     EXPECT_EQ(r.warnings.all[0].value, 1);
     EXPECT_EQ(r.warnings.all[0].limit, 1);
     EXPECT_EQ(r.warnings.all[0].at.ns(), 2u);
-    EXPECT_TRUE(r.warnings.all[1].kind == scheduler_warning_kind::diagnostics_overflow);
 }
 
 // SD-2: losses are told once until the subscriber has caught up, whatever it takes in between.
@@ -151,25 +150,73 @@ TEST(diagnostics, losses_are_told_once_per_run) {
     EXPECT_EQ(r.warnings.all[1].limit, 4);
 }
 
-// SD-6: a whole queue lost in a row is told once, and at no less.
-TEST(diagnostics, SD_6_a_whole_queue_lost_is_told_once) {
+// DF-76, SD-6: the subscriber that lost as many events in a row as its queue has is told in its
+// queue, before what is left there: once, with what it lost, whatever kinds it asked for.
+TEST(diagnostics, DF_76_the_subscriber_is_told_that_a_whole_queue_was_lost) {
     rig r;
     auto s = *r.hub.subscribe(diagnostic_kind::schedule, 3);
-    r.publish(1, 5);  // two are lost
-    EXPECT_EQ(r.warnings.count, 1u);
-    (void)s.poll();
-    r.publish(6, 8);  // one fits, two are lost: again less than three in a row
-    EXPECT_EQ(r.warnings.count, 1u);
+    auto other = *r.hub.subscribe(diagnostic_kind::schedule, 18);
+    const auto is_overflow = [](const std::optional<diagnostic>& d, std::int64_t lost, tick at) {
+        return d && d->kind == diagnostic_kind::diagnostics_overflow && d->detail == lost &&
+               d->at == at;
+    };
+    r.publish(1, 5);               // two are lost
+    EXPECT_EQ(s.poll()->job, 3u);  // less than three in a row
+    r.publish(6, 8);               // one fits, two are lost: again less than three
     r.publish(9, 9);
-    ASSERT_EQ(r.warnings.count, 2u);
-    EXPECT_TRUE(r.warnings.all[1].kind == scheduler_warning_kind::diagnostics_overflow);
-    EXPECT_EQ(r.warnings.all[1].value, 3);
-    EXPECT_EQ(r.warnings.all[1].limit, 3);
-    r.publish(10, 30);
+    std::array<diagnostic, 2> got;
+    ASSERT_EQ(s.drain(got), 2u);
+    EXPECT_TRUE(is_overflow(got[0], 3, 9));
+    EXPECT_EQ(got[1].job, 7u);
+    ASSERT_EQ(s.drain(got), 2u);
+    EXPECT_EQ(got[0].job, 8u);
+    EXPECT_EQ(got[1].job, 9u);
+    r.publish(10, 18);  // six are lost: told once, with all of them
+    EXPECT_TRUE(is_overflow(s.poll(), 6, 18));
+    for (const std::uint64_t job : {16u, 17u, 18u})
+        EXPECT_EQ(s.poll()->job, job);
+    EXPECT_FALSE(s.poll().has_value());
+    // The system's listener is told of losses alone, and the other subscriber of nothing.
     EXPECT_EQ(r.warnings.count, 2u);
-    (void)s.poll();
-    r.publish(31, 34);
-    EXPECT_EQ(r.warnings.count, 3u);
+    while (const auto d = other.poll())
+        EXPECT_TRUE(d->kind == diagnostic_kind::schedule);
+}
+
+// DF-76, SD-2: a reader is told in order, under no lock, by tell(); it may change what it wants.
+struct kept_events final : diagnostic_reader {
+    void read(const diagnostic& what) noexcept override {
+        if (count < std::size(all))
+            all[count] = what.job;
+        ++count;
+        if (count == stop_at)
+            from->want({});
+    }
+    diagnostics::subscription* from = nullptr;
+    std::size_t stop_at = 0;
+    job_id all[8] = {};
+    std::size_t count = 0;
+};
+TEST(diagnostics, DF_76_a_reader_is_told_what_happens) {
+    rig r;
+    kept_events reader;
+    reader.stop_at = 4;
+    auto s = *r.hub.subscribe(diagnostic_kind::schedule, 3, &reader);
+    reader.from = &s;
+    r.publish(1, 2);
+    EXPECT_EQ(reader.count, 2u);
+    EXPECT_TRUE(r.hub.publish({.kind = diagnostic_kind::schedule, .job = 3}));
+    EXPECT_EQ(reader.count, 2u);  // under the lock of the publisher it is told nothing
+    r.publish(4, 4);
+    EXPECT_EQ(reader.count, 4u);
+    for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_EQ(reader.all[i], i + 1);
+    EXPECT_FALSE(r.hub.wants(diagnostic_kind::schedule));  // as it said
+    r.publish(5, 5);
+    s.want(diagnostic_kind::schedule);
+    r.publish(6, 6);
+    EXPECT_EQ(reader.count, 5u);
+    EXPECT_EQ(reader.all[4], 6u);
+    EXPECT_EQ(r.warnings.count, 0u);
 }
 
 // SD-2: each subscriber that lost something is told of.
@@ -180,12 +227,10 @@ TEST(diagnostics, losses_of_two_subscribers_are_told_apart) {
     r.publish(1, 3);
     ASSERT_EQ(r.warnings.count, 1u);
     EXPECT_EQ(r.warnings.all[0].limit, 2);
-    // Two losses wait to be told, an overflow and the first of the other.
     EXPECT_TRUE(r.hub.publish({.kind = diagnostic_kind::schedule}));
     r.hub.tell(r.warnings, {});
-    ASSERT_EQ(r.warnings.count, 3u);
-    EXPECT_EQ(r.warnings.all[1].limit, 2);
-    EXPECT_EQ(r.warnings.all[2].limit, 3);
+    ASSERT_EQ(r.warnings.count, 2u);
+    EXPECT_EQ(r.warnings.all[1].limit, 3);
 }
 
 // SD-2: dropping the handle frees the queue; moving it does not.

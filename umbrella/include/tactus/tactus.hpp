@@ -213,6 +213,7 @@
 #include <tactus/runtime/calling_thread.hpp>
 #include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/delay_future.hpp>
+#include <tactus/runtime/diagnostic_events.hpp>
 #include <tactus/runtime/dispatcher_threads.hpp>
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/heap_memory.hpp>

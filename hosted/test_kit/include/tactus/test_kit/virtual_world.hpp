@@ -27,6 +27,7 @@
 
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
+#include <tactus/runtime/diagnostic_events.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/timer_memory.hpp>
@@ -118,6 +119,7 @@ private:
     full_scheduler_services services_;
     scheduler timers_;
     actor_world world_;
+    runtime::diagnostic_events diagnostic_events_;
     actor_scheduler kernel_;
     inline_tick ticks_;
     bool ended_ = false;

@@ -15,6 +15,7 @@
 //     deadline_warning        a message with a deadline came to run later (LN-9)
 //     user_code_warning       user code beside handlers threw (UP-4)
 //     timer_warning           what the scheduler warns of (SC, BP, TS-8)
+//   timer_diagnostic        what the scheduler does, of hosted systems (SD-2)
 #pragma once
 
 #include <tactus/actor/actor_ref.hpp>
@@ -90,6 +91,13 @@ struct user_code_warning : kernel_warning {
 struct timer_warning : kernel_warning {
     using event_bases = bases<kernel_warning>;
     scheduler_warning what;
+};
+
+/// Of all kinds but driver_metrics. Published while an actor subscribes it, and costs that actor's
+/// system a message for each timer that is scheduled, fires or ends. Timers that its handler
+/// schedules are told, too.
+struct timer_diagnostic {
+    diagnostic what;
 };
 
 /// It tells of a lost message: when nobody handles it either, that is not told again.

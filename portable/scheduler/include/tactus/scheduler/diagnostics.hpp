@@ -6,16 +6,19 @@
 // queue that is full loses its oldest event: publishing never waits and never fails, so looking on
 // causes no backpressure. Where nobody listens to a kind, publishing it costs one branch.
 //
-// What was lost is counted, and told as a warning, seldom:
-//   diagnostics_dropped   {lost so far, capacity}    once until the queue has been emptied
-//   diagnostics_overflow  {lost in a row, capacity}  once, when a whole queue was lost and not one
-//                                                    event taken
-// publish() may be called under a lock of the scheduler, so it tells nobody itself: it returns that
-// something is to be told, and the caller does so with tell() when it holds no lock.
+// What was lost is counted, and told seldom:
+//   diagnostics_dropped   a warning for the system's listener {lost so far, capacity}, once until
+//                         the queue has been emptied
+//   diagnostics_overflow  an event for the subscriber {lost in a row}, once, when as many events
+//                         were lost as the queue has room for and none was taken in between. It is
+//                         taken first, and comes whatever kinds were asked for
+// publish() may be called under a lock of the scheduler, so it tells nothing itself: it returns
+// that something is to be told, and the caller does so with tell() when it holds no lock. tell()
+// also passes the events of a queue with a reader on to that.
 //
 // Invariants
 //   D1  a kind's bit is set in wanted_ exactly when a queue wants it, and the mark exactly while
-//       there is a queue; written under the mutex
+//       one wants any; written under the mutex
 //   D2  a queue is in queues_ exactly while its subscription lives
 //
 // Thread safety: any thread. A subscription belongs to one thread at a time, and must be gone
@@ -65,6 +68,15 @@ private:
     std::uint32_t bits_ = 0;
 };
 
+/// Is told events in order, by one thread at a time and under no lock, on a thread that published.
+class diagnostic_reader {
+public:
+    virtual void read(const diagnostic& what) noexcept = 0;
+
+protected:
+    ~diagnostic_reader() = default;
+};
+
 class diagnostics {
     struct queue;
 
@@ -87,9 +99,11 @@ public:
 
     class subscription;
     /// Events from now on, of these kinds. `invalid_options {capacity}`, or `capacity_exceeded
-    /// {subscription}` when there is no memory for the queue.
+    /// {subscription}` when there is no memory for the queue. With a reader nothing is polled: it
+    /// outlives the subscription, which ends when nothing is published any more.
     [[nodiscard]] std::expected<subscription, scheduler_error> subscribe(
-        diagnostic_kinds kinds, std::uint32_t capacity = default_capacity) noexcept;
+        diagnostic_kinds kinds, std::uint32_t capacity = default_capacity,
+        diagnostic_reader* reader = nullptr) noexcept;
     /// Bytes of one block that a queue takes.
     [[nodiscard]] static std::size_t queue_bytes(std::uint32_t capacity) noexcept;
 
@@ -103,7 +117,7 @@ public:
     [[nodiscard]] bool publish(const diagnostic& what) noexcept {
         return wants(what.kind) && deliver(what);
     }
-    /// Tells what was lost, if that has not been told.
+    /// Tells what was lost, if that has not been told, and calls readers.
     void tell(scheduler_listener& whom, instant now) noexcept;
 
     /// For dumps.
@@ -126,6 +140,8 @@ private:
     [[nodiscard]] std::optional<scheduler_warning> take_warning() noexcept;
     void remove(queue& q) noexcept;
     void note_wanted() noexcept;
+    /// Calls readers.
+    void pass_on() noexcept;
 
     memory_source& memory_;
     const mark in_use_;
@@ -157,6 +173,8 @@ public:
     [[nodiscard]] std::optional<diagnostic> poll() noexcept;
     /// As many as wait and fit, the oldest first; how many.
     std::size_t drain(std::span<diagnostic> into) noexcept;
+    /// From now on these kinds. From any thread, and by its reader, too.
+    void want(diagnostic_kinds kinds) noexcept;
     /// How many were lost, since it was subscribed.
     [[nodiscard]] std::uint64_t dropped() const noexcept;
 

@@ -38,11 +38,10 @@ enum class scheduler_warning_kind : std::uint8_t {
     capacity_exceeded,       // entries | capacity (BP-10)
     task_run_failed,         // the task's number | 0; `text` is the error (SH-2)
     diagnostics_dropped,     // dropped | capacity (SD-2)
-    diagnostics_overflow,    // dropped | capacity (SD-6)
     // restarts so far | restarts at most; `about` is the driver's name, `text` the cause (TS-8)
     driver_stopped,
 };
-inline constexpr std::size_t scheduler_warning_count = 14;
+inline constexpr std::size_t scheduler_warning_count = 13;
 [[nodiscard]] const char* name_of(scheduler_warning_kind kind) noexcept;
 
 struct scheduler_warning {
@@ -83,9 +82,10 @@ enum class diagnostic_kind : std::uint8_t {
     driver_status,
     state,
     on_close,
-    driver_metrics,  // once a second while somebody wants them (TS-7)
+    driver_metrics,        // once a second while somebody wants them (TS-7)
+    diagnostics_overflow,  // to the subscriber that lost so many events in a row, unasked (SD-6)
 };
-inline constexpr std::size_t diagnostic_kind_count = 9;
+inline constexpr std::size_t diagnostic_kind_count = 10;
 [[nodiscard]] const char* name_of(diagnostic_kind kind) noexcept;
 
 /// What happened to a job, or to the scheduler. Of the deterministic log too (SD-1).
@@ -97,7 +97,7 @@ struct diagnostic {
     tick scheduled_at = 0;
     tick deadline = 0;
     tick at = 0;              // fired at, cancelled at; when it was
-    std::int64_t detail = 0;  // drift in ns, state's number, backlog in ticks, task's number
+    std::int64_t detail = 0;  // drift in ns, state's number, backlog in ticks, task's number, lost
 
     // Of driver_metrics, which are about no job; see tick_driver_metrics.
     /// The latest that the driver woke since the last ones.

@@ -29,11 +29,17 @@ public:
     [[nodiscard]] auto subscribe(diagnostic_kinds kinds) noexcept {
         return subscribe(kinds, self().diagnostics_capacity_);
     }
+    /// With a reader nothing is polled: see diagnostics::subscribe. It is told of driver_metrics
+    /// with the next event of another kind.
+    [[nodiscard]] auto subscribe(diagnostic_kinds kinds, diagnostic_reader& reader) noexcept {
+        return subscribe(kinds, self().diagnostics_capacity_, &reader);
+    }
     [[nodiscard]] std::expected<diagnostics::subscription, scheduler_error> subscribe(
-        diagnostic_kinds kinds, std::uint32_t capacity) noexcept {
+        diagnostic_kinds kinds, std::uint32_t capacity,
+        diagnostic_reader* reader = nullptr) noexcept {
         if (given() == nullptr)
             return std::unexpected(no_services("subscription"));
-        auto made = given()->events().subscribe(kinds, capacity);
+        auto made = given()->events().subscribe(kinds, capacity, reader);
         if (made && kinds.has(diagnostic_kind::driver_metrics))
             given()->watch_driver();
         return made;
