@@ -59,6 +59,14 @@ complaint read_count(const value& v, std::uint32_t& to, char least = '0') {
 complaint read_positive(const value& v, std::optional<std::uint32_t>& to) {
     return read_count(v, to.emplace(), '1');
 }
+complaint read_between(const value& v, std::optional<std::uint32_t>& to, std::uint32_t least,
+                       std::uint32_t most) {
+    if (v.is != shape::integer || v.number < least || v.number > most)
+        return "expected an integer from " + std::to_string(least) + " to " + std::to_string(most) +
+               ", " + found(v);
+    to = static_cast<std::uint32_t>(v.number);
+    return {};
+}
 complaint read_reaction(const value& v, driver_policy::kind& to) {
     using enum driver_policy::kind;
     return read_name(v, {{"retry", retry}, {"fail_fast", fail_fast}}, to);
@@ -99,6 +107,12 @@ constexpr auto rows = std::to_array<field<s>>({
      [](const value& v, s& to) { return read_time(v, to.shutdown_timeout); },
      [](const s&) { return quoted(to_text(usual.shutdown_timeout)); },
      "how long tasks of the close may take"},
+    {"on_close_tasks", "integer, 1 to 1024",
+     [](const value& v, s& to) {
+         return read_between(v, to.on_close_tasks, 1, scheduler_capacity_max.tasks);
+     },
+     [](const s&) { return std::string(); },
+     "how many on-close tasks there may be; otherwise as the profile says"},
 });
 
 using policy = timer_policy_setting;

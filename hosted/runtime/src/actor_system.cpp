@@ -74,12 +74,26 @@ std::string valid(std::string_view name) {
     return std::string(name);
 }
 
+void require_range(const char* field, std::uint32_t value, std::uint32_t least,
+                   std::uint32_t most) {
+    if (value >= least && value <= most)
+        return;
+    const scheduler_config_error wrong{.code = scheduler_config_errc::capacity_out_of_range,
+                                       .field = field,
+                                       .value = value,
+                                       .limit = value < least ? least : most};
+    char text[200];
+    throw std::invalid_argument(std::string(describe(wrong, text)));
+}
+
 /// With the throughput of the rules where the default dispatcher names none.
 actor_system::options without_faults(actor_system::options o) {
     if (!o.tools.memory.empty() || o.tools.runs != nullptr || o.tools.ticks != nullptr)
         throw std::invalid_argument(
             "an actor_system has memory that grows and threads of its own: memory, runs and ticks "
             "of a toolbox are for a device_system");
+    if (o.on_close_tasks)
+        require_range("on_close_tasks", *o.on_close_tasks, 1, scheduler_capacity_max.tasks);
     if (!o.dispatcher.throughput)
         o.dispatcher.throughput = o.rules.throughput;
     return o;
@@ -149,7 +163,7 @@ struct actor_system::parts final : world_events {
                   .told = &world,
                   .gave_up = [this](const std::string& why) { driver_lost(why); }}),
           services({.memory = &heap,
-                    .tasks_max = capacity_of(configured(o, time)).tasks,
+                    .tasks_max = o.on_close_tasks.value_or(capacity_of(configured(o, time)).tasks),
                     .policies_max = policies_max(o.timer_policies),
                     .driver = driver.driver(),
                     .time = &time,

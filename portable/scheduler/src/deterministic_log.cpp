@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <concepts>
 #include <memory>
+#include <utility>
 
 namespace tactus::inline v0 {
 namespace {
@@ -65,7 +66,8 @@ bool is_recorded(diagnostic_kind kind) noexcept {
 
 }  // namespace
 
-std::expected<void, scheduler_error> deterministic_log::enable(std::uint32_t capacity) noexcept {
+std::expected<void, scheduler_error> deterministic_log::enable(std::uint32_t capacity,
+                                                               log_keeps keeps) noexcept {
     if (capacity == 0 || capacity > capacity_max)
         return std::unexpected(scheduler_error{.code = scheduler_errc::invalid_options,
                                                .field = "capacity",
@@ -83,6 +85,7 @@ std::expected<void, scheduler_error> deterministic_log::enable(std::uint32_t cap
     records_ = static_cast<diagnostic*>(block);
     std::uninitialized_default_construct_n(records_, capacity);
     capacity_ = capacity;
+    keeps_ = keeps;
     return {};
 }
 
@@ -93,16 +96,29 @@ void deterministic_log::disable() noexcept {
     size_ = 0;
     capacity_ = 0;
     lost_ = 0;
+    oldest_ = 0;
 }
 
 void deterministic_log::keep(const diagnostic& what) noexcept {
     if (!is_recorded(what.kind))
         return;
-    if (size_ == capacity_) {
-        ++lost_;
+    if (size_ < capacity_) {
+        records_[size_++] = what;
         return;
     }
-    records_[size_++] = what;
+    ++lost_;
+    if (keeps_ == log_keeps::oldest || readers_ != 0)
+        return;
+    records_[oldest_] = what;
+    oldest_ = oldest_ + 1 == capacity_ ? 0 : oldest_ + 1;
+}
+
+recorded_log deterministic_log::begin_reading() noexcept {
+    // While others read nothing was overwritten.
+    if (const std::uint32_t oldest = std::exchange(oldest_, 0); oldest != 0)
+        std::rotate(records_, records_ + oldest, records_ + size_);
+    ++readers_;
+    return static_cast<const recorded_log&>(*this);
 }
 
 void recorded_log::write(byte_sink& to) const noexcept {
@@ -111,7 +127,7 @@ void recorded_log::write(byte_sink& to) const noexcept {
     encoder(header + sizeof magic)
         .add(log_replay::version)
         .add(std::uint16_t{log_replay::record_size})
-        .add(std::uint32_t{0})
+        .add(static_cast<std::uint32_t>(keeps_))
         .add(std::uint64_t{size_})
         .add(lost_);
     to.write(header);
@@ -145,7 +161,8 @@ std::expected<log_replay, log_error> log_replay::read(std::span<const std::byte>
     const auto found_size = header.take<std::uint16_t>();
     if (found_version != version)
         return refused(log_errc::wrong_version, found_version, version);
-    if (found_size != record_size || header.take<std::uint32_t>() != 0)
+    const auto keeps = header.take<std::uint32_t>();
+    if (found_size != record_size || keeps > static_cast<std::uint32_t>(log_keeps::newest))
         return refused(log_errc::not_a_log, bytes.size(), header_size);
     const auto count = header.take<std::uint64_t>();
     const std::size_t there = bytes.size() - header_size;
@@ -160,6 +177,7 @@ std::expected<log_replay, log_error> log_replay::read(std::span<const std::byte>
     replay.bytes_ = bytes.subspan(header_size);
     replay.size_ = static_cast<std::size_t>(count);
     replay.lost_ = header.take<std::uint64_t>();
+    replay.keeps_ = static_cast<log_keeps>(keeps);
     for (std::size_t i = 0; i < replay.size_; ++i) {
         const diagnostic d = replay.decoded(i);
         if (!is_recorded(d.kind) || static_cast<std::size_t>(d.mode) >= job_mode_count)

@@ -319,6 +319,36 @@ TEST(system_scheduler, DF_76_actors_subscribe_diagnostics) {
         system.timers().schedule_once_fn(duration::from_ms(1), [](const execution_batch&) {}));
 }
 
+// DF-82, SH-2: their number alone, and DF-80: the budget of drift. What is out of range is refused.
+TEST(system_scheduler, DF_82_the_number_of_on_close_tasks_can_be_set_alone) {
+    actor_system system("few", {.on_close_tasks = 2, .log_level = log_level::error});
+    std::uint32_t runs = 0;
+    // BT-1: what the task stands for.
+    ASSERT_TRUE(system.register_on_close([&](const execution_batch& batch) {
+        runs += batch.mode == job_mode::one_shot ? batch.runs : 0;
+    }));
+    ASSERT_TRUE(system.register_on_close([&] { ++runs; }));
+    const auto third = system.register_on_close([] {});
+    ASSERT_FALSE(third.has_value());
+    EXPECT_EQ(third.error().code, scheduler_errc::task_run_capacity_exceeded);
+    EXPECT_EQ(third.error().limit, 2);
+    EXPECT_EQ(system.scheduler().metrics().quota, 0u);  // the profile is as it was: unbounded
+    ASSERT_TRUE(system.terminate_and_wait(60s));
+    EXPECT_EQ(runs, 2u);
+
+    const auto refusal = [](const actor_system::options& o) -> std::string {
+        try {
+            actor_system("wrong", o);
+        } catch (const std::invalid_argument& why) {
+            return why.what();
+        }
+        return {};
+    };
+    EXPECT_EQ(refusal({.on_close_tasks = 0}), "on_close_tasks: 0 is out of range, nearest is 1");
+    EXPECT_EQ(refusal({.on_close_tasks = 1'025}),
+              "on_close_tasks: 1025 is out of range, nearest is 1024");
+}
+
 // DF-75, SC-5: the runtime's own timers have the priority that their subsystem's policy says.
 TEST(system_scheduler, DF_75_timers_of_the_runtime_follow_their_policy) {
     const auto is_refused = [](const timer_policy_rules& rules) {

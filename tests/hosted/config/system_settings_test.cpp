@@ -333,6 +333,20 @@ TEST(system_settings, SC_26_each_rule_of_timers_can_be_had_alone) {
     EXPECT_EQ(pekko->scheduler.zero_delay, zero_delay_rule::next_tick);
 }
 
+// DF-82, DF-80: beside any profile.
+TEST(system_settings, DF_82_a_file_sets_the_number_of_on_close_tasks_alone) {
+    const auto o = options_from(R"(
+[scheduler]
+profile = "small"
+on_close_tasks = 2
+)");
+    ASSERT_TRUE(o) << o.error().message();
+    EXPECT_EQ(o->scheduler.profile, scheduler_profile::small);
+    EXPECT_EQ(o->on_close_tasks, 2u);
+    const auto plain = options_from("");
+    EXPECT_FALSE(plain->on_close_tasks.has_value());
+}
+
 // DF-75, SC-5: policies of timers by where they come from; what is not said is the section's.
 TEST(system_settings, DF_75_a_file_has_policies_by_dispatcher_guardian_and_subsystem) {
     const auto o = options_from(R"(
@@ -437,6 +451,8 @@ TEST(system_settings, SC_37_what_is_wrong_with_the_scheduler_is_refused) {
         {"[scheduler]\nburst_threshold = 9\nbacklog_limit = 8",
          "a.toml:1: scheduler.burst_threshold: burst_threshold of 9 is not allowed, it is at most "
          "8"},
+        {"[scheduler]\non_close_tasks = 1025",
+         "a.toml:2: scheduler.on_close_tasks: expected an integer from 1 to 1024, found 1025"},
         {"[scheduler.policies.dispatchers.io]\npriority = \"hgih\"",
          "a.toml:2: scheduler.policies.dispatchers.io.priority: unknown value 'hgih', did you mean "
          "'high'?"},

@@ -99,6 +99,42 @@ TEST(deterministic_log, keeps_the_beginning) {
     EXPECT_EQ(r.memory.live_blocks, 1u);
 }
 
+// DF-82, SD-1: a ring keeps the end; what is lost is what is missing before it.
+TEST(deterministic_log, DF_82_a_ring_keeps_the_newest) {
+    rig r;
+    ASSERT_TRUE(r.log.enable(3, log_keeps::newest).has_value());
+    r.record(2);
+    EXPECT_EQ(r.log.begin_reading().records().size(), 2u);
+    r.log.end_reading();
+    r.record(5);  // seven in all, of which the last three are 2, 3 and 4
+    const auto has_the_end = [](const auto& records) {
+        std::size_t i = 2;
+        for (const diagnostic& d : records)
+            EXPECT_TRUE(d == rig::a_diagnostic(i++));
+        EXPECT_EQ(i, 5u);
+    };
+    const recorded_log read = r.log.begin_reading();
+    has_the_end(read.records());
+    EXPECT_EQ(read.lost(), 4u);
+    EXPECT_TRUE(read.keeps() == log_keeps::newest);
+    r.record(1);  // while it is read nothing is overwritten
+    has_the_end(read.records());
+    kept_bytes to;
+    read.write(to);
+    r.log.end_reading();
+    EXPECT_EQ(r.log.lost(), 5u);
+    const auto replay = log_replay::read(to.written());
+    ASSERT_TRUE(replay.has_value());
+    has_the_end(*replay);
+    EXPECT_EQ(replay->lost(), 4u);
+    EXPECT_TRUE(replay->keeps() == log_keeps::newest);
+    // Enabled again as usual it keeps the beginning.
+    ASSERT_TRUE(r.log.enable(2).has_value());
+    r.record(3);
+    EXPECT_TRUE(r.log.begin_reading().records()[1] == rig::a_diagnostic(1));
+    r.log.end_reading();
+}
+
 // SC-2, SD-1: what is refused changes nothing.
 TEST(deterministic_log, a_log_that_cannot_be_is_refused) {
     rig r;
@@ -224,7 +260,7 @@ TEST(log_replay, what_is_no_log_is_refused) {
     EXPECT_TRUE(changed(0, 'X') == (log_error{log_errc::not_a_log, whole.size, 32}));
     EXPECT_TRUE(changed(8, 2) == (log_error{log_errc::wrong_version, 2, 1}));
     EXPECT_TRUE(changed(10, 43) == (log_error{log_errc::not_a_log, whole.size, 32}));
-    EXPECT_TRUE(changed(12, 1) == (log_error{log_errc::not_a_log, whole.size, 32}));
+    EXPECT_TRUE(changed(12, 2) == (log_error{log_errc::not_a_log, whole.size, 32}));
     EXPECT_TRUE(changed(16, 1) == (log_error{log_errc::too_long, whole.size, 32 + 44}));
     EXPECT_TRUE(changed(23, 0xff).code == log_errc::truncated);  // more than there can be
     EXPECT_TRUE(changed(32 + 44, 9) == (log_error{log_errc::bad_record, 1, 2}));

@@ -138,6 +138,8 @@ public:
         // guardian or subsystem `none`, and a dispatcher that `names` does not know are refused
         // (std::invalid_argument); scheduler().policies() sets further ones later.
         timer_policy_rules timer_policies = {};
+        // SH-2: how many on-close tasks there may be, 1 to 1024; none: as the profile says.
+        std::optional<std::uint32_t> on_close_tasks = {};
         driver_policy driver_stops = {};  // what becomes of a driver that stops by itself
         supervisor_strategy guardian_strategy = {};
         std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);  // max(): none

@@ -7,13 +7,14 @@
 // Recorded are schedule, fire and cancel, and on_close for the order of closing; what depends on
 // how fast the machine is (drift, driver_status, driver_metrics) is not.
 //
-// A log keeps the beginning: once full it takes nothing more and counts what is lost, because a
-// replay needs the start of a run, and the first difference of two runs is what one looks for.
+// A log keeps the beginning: once full it takes nothing more and counts what is lost, because the
+// first difference of two runs is what one looks for. One that keeps the newest is a ring: for the
+// end of a run that went wrong.
 //
 // Off until enabled, at the cost of one branch. Memory is taken by enable() alone.
 //
-// What was recorded does not change, so that somebody can read it while more is recorded behind it:
-// a recorded_log is what there was when it was taken.
+// What was recorded does not change while it is read, so that more can be recorded behind it: a
+// recorded_log is what there was when it was taken. A ring that is full loses what comes meanwhile.
 //
 // Thread safety: none; the scheduler's owner records. A recorded_log may be read by another thread
 // until end_reading().
@@ -39,12 +40,17 @@ protected:
     ~byte_sink() = default;
 };
 
+/// What a log loses once it is full: what comes then, or what is oldest.
+enum class log_keeps : std::uint8_t { oldest, newest };
+
 /// Records up to some moment. Refers to the log they are in.
 class recorded_log {
 public:
+    /// In the order in which they happened; of a ring once begin_reading() was called.
     [[nodiscard]] std::span<const diagnostic> records() const noexcept { return {records_, size_}; }
-    /// What came when it was full.
+    /// What came when it was full; of a ring what is missing before the first record.
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
+    [[nodiscard]] log_keeps keeps() const noexcept { return keeps_; }
     /// The bytes that log_replay reads.
     void write(byte_sink& to) const noexcept;
 
@@ -52,6 +58,7 @@ protected:
     diagnostic* records_ = nullptr;
     std::uint32_t size_ = 0;
     std::uint64_t lost_ = 0;
+    log_keeps keeps_ = log_keeps::oldest;
 };
 
 class deterministic_log : public recorded_log {
@@ -65,7 +72,8 @@ public:
 
     /// Begins an empty log of so many records. `invalid_options {capacity}`, or `capacity_exceeded
     /// {log}` without memory or while somebody reads; a log that was there goes on then.
-    [[nodiscard]] std::expected<void, scheduler_error> enable(std::uint32_t capacity) noexcept;
+    [[nodiscard]] std::expected<void, scheduler_error> enable(
+        std::uint32_t capacity, log_keeps keeps = log_keeps::oldest) noexcept;
     /// Gives the memory back, with what was recorded. Requires: nobody reads.
     void disable() noexcept;
     [[nodiscard]] bool enabled() const noexcept { return records_ != nullptr; }
@@ -76,10 +84,7 @@ public:
     }
 
     /// What there is now; it stays until as many have ended reading as have begun.
-    [[nodiscard]] recorded_log begin_reading() noexcept {
-        ++readers_;
-        return static_cast<const recorded_log&>(*this);
-    }
+    [[nodiscard]] recorded_log begin_reading() noexcept;
     void end_reading() noexcept { --readers_; }
 
 private:
@@ -88,6 +93,7 @@ private:
     memory_source& memory_;
     std::uint32_t capacity_ = 0;
     std::uint32_t readers_ = 0;
+    std::uint32_t oldest_ = 0;  // of a ring
 };
 
 }  // namespace tactus::inline v0

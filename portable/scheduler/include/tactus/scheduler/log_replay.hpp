@@ -7,7 +7,7 @@
 //   header    0  8  "TACTLOG\n"         record    0  1  kind of diagnostic
 //             8  2  version, 1                    1  1  mode of the job
 //            10  2  size of a record              2  2  executor
-//            12  4  zero                          4  8  job
+//            12  4  1 if it keeps the newest      4  8  job
 //            16  8  records that follow          12  8  scheduled_at
 //            24  8  records that were lost       20  8  deadline
 //                                                28  8  at
@@ -58,13 +58,15 @@ public:
     static constexpr std::size_t record_size = 44;
 
     explicit log_replay(const recorded_log& log) noexcept
-        : records_(log.records()), size_(records_.size()), lost_(log.lost()) {}
+        : records_(log.records()), size_(records_.size()), lost_(log.lost()), keeps_(log.keeps()) {}
     /// Over bytes that recorded_log::write has written.
     [[nodiscard]] static std::expected<log_replay, log_error> read(
         std::span<const std::byte> bytes) noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
+    /// Whether they were lost after the last record, or before the first.
+    [[nodiscard]] log_keeps keeps() const noexcept { return keeps_; }
     /// Requires: i < size().
     [[nodiscard]] diagnostic operator[](std::size_t i) const noexcept {
         return bytes_.empty() ? records_[i] : decoded(i);
@@ -113,6 +115,7 @@ private:
     std::span<const std::byte> bytes_;  // of the records; empty: they are in memory
     std::size_t size_ = 0;
     std::uint64_t lost_ = 0;
+    log_keeps keeps_ = log_keeps::oldest;
 };
 
 }  // namespace tactus::inline v0

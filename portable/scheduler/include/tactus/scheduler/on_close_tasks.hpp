@@ -32,6 +32,7 @@
 #include <tactus/base/memory_source.hpp>
 #include <tactus/dispatch/behaviour.hpp>
 #include <tactus/port/port.hpp>
+#include <tactus/scheduler/execution_batch.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 #include <tactus/scheduler/scheduler_error.hpp>
 #include <tactus/scheduler/scheduler_event.hpp>
@@ -131,7 +132,10 @@ private:
     template <class Task>
     static constexpr operations operations_of{
         .run = [](void* callable) noexcept -> handled {
-            return call_user([&] { return at<Task>(callable)(); });
+            if constexpr (std::is_invocable_v<Task&, const execution_batch&>)
+                return call_user([&] { return at<Task>(callable)(execution_batch{}); });
+            else
+                return call_user([&] { return at<Task>(callable)(); });
         },
         .move =
             [](void* to, void* from) noexcept {
@@ -200,7 +204,8 @@ public:
     /// on_close_tasks:1).
     ~on_close_tasks();
 
-    /// The task returns nothing, `handled` or a `failure`. `name` is a constant.
+    /// The task returns nothing, `handled` or a `failure`, and may take a `const execution_batch&`
+    /// (BT-1): of one run, of no job. `name` is a constant.
     template <class Task>
     [[nodiscard]] std::expected<handle, scheduler_error> add(Task&& what, close_priority priority,
                                                              const char* name = "") noexcept {

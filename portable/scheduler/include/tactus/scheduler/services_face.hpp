@@ -46,11 +46,11 @@ public:
     }
     /// SD-1.
     [[nodiscard]] std::expected<void, scheduler_error> enable_deterministic_log(
-        std::uint32_t capacity) noexcept {
+        std::uint32_t capacity, log_keeps keeps = log_keeps::oldest) noexcept {
         if (given() == nullptr)
             return std::unexpected(no_services("log"));
         self().enter();
-        const auto done = given()->log().enable(capacity);
+        const auto done = given()->log().enable(capacity, keeps);
         if (done)
             given()->begin(scheduler_services::logged);
         self().let_go();
