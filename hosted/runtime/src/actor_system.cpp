@@ -177,6 +177,8 @@ struct actor_system::parts final : world_events {
                          .slot = o.tools.local != nullptr ? o.tools.local : &own_local,
                          .listener = &world,
                          .services = &services,
+                         .fixed_rate = o.tools.fixed_rate,
+                         .fixed_delay = o.tools.fixed_delay,
                      })),
           names({.memory = &heap, .rules = o.rules}),
           world({.memory = &heap,

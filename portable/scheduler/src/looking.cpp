@@ -14,7 +14,8 @@ scheduler_capabilities scheduler::capabilities() const noexcept {
             .min_delay_ticks = 1,
             .tick_resolution = scale_.resolution(),
             .fixed_rate = fixed_rate_,
-            .fixed_delay = fixed_delay_};
+            .fixed_delay = fixed_delay_,
+            .manual_clock = clock_kind_ == clock_kind::deterministic};
 }
 
 std::uint32_t scheduler::active_count() noexcept {
@@ -109,6 +110,9 @@ void scheduler::dump(text_sink& to, dump_format format, std::uint32_t jobs_max) 
         return n == scheduler_capacity::unlimited ? std::optional<std::uint32_t>{} : n;
     };
     s.driver = kernel_->driven_by();
+    s.fixed_rate = fixed_rate_;
+    s.fixed_delay = fixed_delay_;
+    s.manual_clock = clock_kind_ == clock_kind::deterministic;
     enter();
     lock_.do_left([&](job& j) {
         ++s.pending_commands;

@@ -5,6 +5,8 @@
 
 #include <tactus/dispatch/text_buffer.hpp>
 
+#include <array>
+
 namespace tactus::inline v0 {
 namespace {
 
@@ -48,6 +50,17 @@ void put(json_writer& to, std::string_view key, const char* text) noexcept {
     to.key(key).value(std::string_view(text));
 }
 
+struct mode_name {
+    const char* name;
+    bool is_there;
+};
+/// SC-7: beside one_shot.
+std::array<mode_name, 3> modes_of(const scheduler_snapshot& s) noexcept {
+    return {{{"fixed_rate", s.fixed_rate},
+             {"fixed_delay", s.fixed_delay},
+             {"manual_clock", s.manual_clock}}};
+}
+
 }  // namespace
 
 scheduler_dump::scheduler_dump(text_sink& to, dump_format format, const scheduler_snapshot& of,
@@ -81,6 +94,12 @@ void scheduler_dump::begin_text(const scheduler_snapshot& of) noexcept {
     line(to_).add("driver ", of.driver.name, " (", of.driver.kind, "): resolution ",
                   of.driver.resolution, ", since ", of.driver.since - instant::epoch(),
                   ", restarts ", of.driver.restarts);
+    {
+        line l(to_);
+        l.add("modes one_shot");
+        for (const mode_name& m : modes_of(of))
+            l.add(m.is_there ? " " : "", m.is_there ? m.name : "");
+    }
     {
         line l(to_);
         l.add("wheel: tick ", of.now, ", slots");
@@ -121,6 +140,13 @@ void scheduler_dump::begin_json(const scheduler_snapshot& of) noexcept {
     json_.key("since_ns").value(of.driver.since.ns());
     json_.key("restarts").value(of.driver.restarts);
     json_.end_object();
+    json_.key("modes").begin_array();
+    json_.value(std::string_view("one_shot"));
+    for (const mode_name& m : modes_of(of)) {
+        if (m.is_there)
+            json_.value(std::string_view(m.name));
+    }
+    json_.end_array();
     json_.key("tick").value(of.now);
     json_.key("slots").begin_array();
     for (const std::uint32_t n : of.occupied_slots)

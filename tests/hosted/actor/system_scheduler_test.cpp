@@ -349,6 +349,26 @@ TEST(system_scheduler, DF_82_the_number_of_on_close_tasks_can_be_set_alone) {
               "on_close_tasks: 1025 is out of range, nearest is 1024");
 }
 
+// DF-78, SC-7, SC-14: what a toolbox leaves out is refused, and said by capabilities and dumps.
+TEST(system_scheduler, DF_78_a_toolbox_declares_what_there_is_not) {
+    manual_clock time;
+    actor_system system("plain", {.scheduler = {.use = scheduler_use::test},
+                                  .tools = {.time = &time, .fixed_rate = false},
+                                  .log_level = log_level::off});
+    const auto can = system.scheduler().capabilities();
+    EXPECT_TRUE(!can.fixed_rate && can.fixed_delay && can.manual_clock);
+    const auto refused = system.timers().schedule_at_fixed_rate_fn(
+        duration::from_ms(1), duration::from_ms(1), [](const execution_batch&) {});
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().code, scheduler_errc::unsupported_mode);
+    EXPECT_TRUE(system.timers().schedule_with_fixed_delay_fn(
+        duration::from_ms(1), duration::from_ms(1), [](const execution_batch&) {}));
+    EXPECT_NE(system.dump_scheduler().find("\nmodes one_shot fixed_delay manual_clock\n"),
+              std::string::npos);
+    actor_system usual("usual", {.log_level = log_level::off});
+    EXPECT_FALSE(usual.scheduler().capabilities().manual_clock);
+}
+
 // DF-75, SC-5: the runtime's own timers have the priority that their subsystem's policy says.
 TEST(system_scheduler, DF_75_timers_of_the_runtime_follow_their_policy) {
     const auto is_refused = [](const timer_policy_rules& rules) {

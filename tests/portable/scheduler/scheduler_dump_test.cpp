@@ -23,6 +23,8 @@ scheduler_snapshot busy() {
                        .resolution = 1_ms,
                        .since = instant::epoch() + 2'500_us,
                        .restarts = 2},
+            .fixed_delay = false,
+            .manual_clock = true,
             .now = 4'711,
             .occupied_slots = {3, 1, 0, 2},
             .overflow_size = 9,
@@ -62,6 +64,7 @@ TEST(scheduler_dump, as_text) {
     EXPECT_EQ(to.view(),
               "scheduler open, state rejecting by gauge\n"
               "driver steady (async_host): resolution 1 ms, since 2500 us, restarts 2\n"
+              "modes one_shot fixed_rate manual_clock\n"
               "wheel: tick 4711, slots 3 1 0 2, overflow 9 of 512\n"
               "timers: active 15, quota 2048, adaptive quota 1024, pending commands 5\n"
               "diagnostics: subscribers 2, dropped 20\n"
@@ -80,6 +83,7 @@ TEST(scheduler_dump, as_json) {
               R"({"closed":false,"state":"rejecting","cause":"gauge",)"
               R"("driver":{"name":"steady","kind":"async_host","resolution_ns":1000000,)"
               R"("since_ns":2500000,"restarts":2},)"
+              R"("modes":["one_shot","fixed_rate","manual_clock"],)"
               R"("tick":4711,"slots":[3,1,0,2],"overflow":{"size":9,"capacity":512},)"
               R"("active":15,"quota":2048,"adaptive_quota":1024,"pending_commands":5,)"
               R"("diagnostics":{"subscribers":[)"
@@ -101,6 +105,7 @@ TEST(scheduler_dump, what_there_is_not_is_said) {
     EXPECT_EQ(to.view(),
               "scheduler closed, state normal\n"
               "driver hand (manual): resolution 0 ns, since 0 ns, restarts 0\n"
+              "modes one_shot fixed_rate fixed_delay\n"
               "wheel: tick 0, slots 0 0 0 0, overflow 0 of any\n"
               "timers: active 0, quota none, adaptive quota none, pending commands 0\n"
               "diagnostics: subscribers 0, dropped 0\n");
@@ -109,6 +114,7 @@ TEST(scheduler_dump, what_there_is_not_is_said) {
     EXPECT_EQ(to.view(), R"({"closed":true,"state":"normal","cause":"none",)"
                          R"("driver":{"name":"hand","kind":"manual","resolution_ns":0,)"
                          R"("since_ns":0,"restarts":0},)"
+                         R"("modes":["one_shot","fixed_rate","fixed_delay"],)"
                          R"("tick":0,"slots":[0,0,0,0],"overflow":{"size":0,"capacity":null},)"
                          R"("active":0,"quota":null,"adaptive_quota":null,"pending_commands":0,)"
                          R"("diagnostics":{"subscribers":[],"subscriber_count":0,"dropped":0},)"

@@ -16,6 +16,8 @@
 //   local     facts about a message travel in its envelope (BT-3)
 //   log       nothing is logged
 //   seed      1
+//   fixed_rate, fixed_delay
+//             there are such timers. On a host false refuses them: unsupported_mode (SC-14)
 #pragma once
 
 #include <cstddef>
@@ -41,6 +43,8 @@ struct toolbox {
     task_local_slot* local = nullptr;
     log_sink* log = nullptr;
     std::uint64_t seed = 1;
+    bool fixed_rate = true;
+    bool fixed_delay = true;
 };
 
 }  // namespace tactus::inline v0

@@ -31,6 +31,9 @@ namespace tactus::inline v0 {
 /// Everything but the jobs.
 struct scheduler_snapshot {
     driver_view driver = {};
+    bool fixed_rate = true;  // SC-7: what it can do; one-shots always
+    bool fixed_delay = true;
+    bool manual_clock = false;
     tick now = 0;  // the wheel's position
     std::uint32_t occupied_slots[4] = {};
     std::uint32_t overflow_size = 0;

@@ -19,6 +19,7 @@ struct scheduler_capabilities {
     duration tick_resolution;
     bool fixed_rate = true;
     bool fixed_delay = true;
+    bool manual_clock = false;  // its clock is set by hand (SC-34); one-shots there always are
 };
 
 /// What it has done since it was made.
