@@ -369,6 +369,71 @@ TEST(system_scheduler, DF_78_a_toolbox_declares_what_there_is_not) {
     EXPECT_FALSE(usual.scheduler().capabilities().manual_clock);
 }
 
+struct hello {};
+class hears_from : public actor<hello> {
+public:
+    explicit hears_from(std::promise<any_ref>* to) : to_(to) {}
+    void on(const hello&) { to_->set_value(context().sender()); }
+
+private:
+    std::promise<any_ref>* to_;
+};
+class sends_for_another : public actor<> {
+public:
+    sends_for_another(actor_ref<hello> to, any_ref instead) : to_(to), instead_(instead) {}
+    void pre_start() {
+        (void)context().timers().as(instead_).on(0).schedule_once(duration::from_ms(1), to_,
+                                                                  hello{});
+        (void)context().timers().schedule_once_fn(duration::from_ms(1), [](const auto&) {});
+    }
+
+private:
+    actor_ref<hello> to_;
+    any_ref instead_;
+};
+
+// DF-79, SC-1, SC-4: calls of a context with another sender or dispatcher.
+TEST(system_scheduler, DF_79_a_context_schedules_in_the_name_of_another) {
+    std::promise<any_ref> heard;
+    actor_system system("named", {.log_level = log_level::error});
+    const auto to = system.spawn<hears_from>("to", &heard);
+    const any_ref other = system.dead_letters();
+    (void)system.spawn<sends_for_another>("from", to, other);
+    auto sender = heard.get_future();
+    ASSERT_EQ(sender.wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(sender.get(), other);
+}
+
+// DF-79, DR-5: timers take a dispatcher by its id, its alias or its handle.
+TEST(system_scheduler, DF_79_timers_take_an_id_or_a_handle) {
+    actor_system system("placed",
+                        {.names = [](resolver& names) -> std::expected<void, std::string> {
+                             if (names.add_dispatcher("io", {.workers = 1}))
+                                 return {};
+                             return std::unexpected("no names");
+                         },
+                         .log_level = log_level::error});
+    const auto name_of_thread = [](const auto& timers) {
+        std::promise<std::string> ran;
+        const auto made =
+            timers.schedule_once_fn(duration::from_ms(1), [&](const execution_batch&) {
+                char name[16] = {};
+                pthread_getname_np(pthread_self(), name, sizeof name);
+                ran.set_value(name);
+            });
+        return made ? ran.get_future().get() : std::string();
+    };
+    const auto by_id = system.timers_on("io");
+    ASSERT_TRUE(by_id.has_value());
+    EXPECT_TRUE(name_of_thread(*by_id).starts_with("placed-io"));
+    const auto handle = system.dispatchers().find("io");
+    ASSERT_TRUE(handle.has_value());
+    EXPECT_TRUE(name_of_thread(system.timers().on(*handle)).starts_with("placed-io"));
+    const auto none = system.timers_on("oi");
+    ASSERT_FALSE(none.has_value());
+    EXPECT_EQ(none.error().what, runtime::dispatcher_error::kind::unknown_dispatcher);
+}
+
 // DF-75, SC-5: the runtime's own timers have the priority that their subsystem's policy says.
 TEST(system_scheduler, DF_75_timers_of_the_runtime_follow_their_policy) {
     const auto is_refused = [](const timer_policy_rules& rules) {

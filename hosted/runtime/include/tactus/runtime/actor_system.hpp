@@ -293,6 +293,14 @@ public:
     [[nodiscard]] tactus::scheduler& scheduler() noexcept { return *world_->timers(); }
     /// SC-4: the same with references of actors.
     [[nodiscard]] typed_scheduler timers() noexcept { return typed_scheduler(world_->timers()); }
+    /// The same on the dispatcher of that id or alias, which is made now if it was not.
+    [[nodiscard]] std::expected<typed_scheduler, runtime::dispatcher_error> timers_on(
+        std::string_view dispatcher) {
+        const auto found = dispatchers().find(dispatcher);
+        if (!found)
+            return std::unexpected(found.error());
+        return timers().on(*found);
+    }
     /// SH-2, SH-3: runs once when the scheduler closes: all actors have ended, and all timers;
     /// threads are still there. By priority, then in the order of registration, on one thread, for
     /// at most scheduler_config::shutdown_timeout all together: one that still runs then is left

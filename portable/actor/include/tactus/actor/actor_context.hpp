@@ -266,6 +266,10 @@ public:
             return mine().schedule_with_fixed_delay_fn(initial, delay, std::move(bound), more...);
         });
     }
+    /// The same calls with another sender or dispatcher, or for a subsystem (SC-1, SC-4):
+    /// context().timers().as(other).schedule_once(...), .on(handle), .of(subsystem). Functions that
+    /// it schedules are not cancelled when this instance of the actor ends.
+    [[nodiscard]] typed_scheduler timers() const noexcept { return mine(); }
     /// The system's; null where there are no timers.
     [[nodiscard]] tactus::scheduler* scheduler() const noexcept { return world().timers(); }
     /// BT-1: what the message being handled was delivered for; nothing when no job sent it.

@@ -57,6 +57,20 @@ public:
         there.whose_.from.dispatcher = dispatcher;
         return there;
     }
+    /// The same by its handle (DR-5): what dispatchers().find(id) and add() give.
+    template <class Handle>
+        requires requires(const Handle& h) {
+            { h.number() } -> std::convertible_to<std::uint32_t>;
+        }
+    [[nodiscard]] typed_scheduler on(const Handle& dispatcher) const {
+        return on(static_cast<std::uint16_t>(dispatcher.number()));
+    }
+    /// The same with that sender.
+    [[nodiscard]] typed_scheduler as(any_ref sender) const noexcept {
+        typed_scheduler there = *this;
+        there.whose_.sender = sender;
+        return there;
+    }
     /// The same for timers of that part of the program: its policy is that of the subsystem, where
     /// the dispatcher and the guardian have none (SC-5).
     [[nodiscard]] typed_scheduler of(timer_subsystem subsystem) const noexcept {
