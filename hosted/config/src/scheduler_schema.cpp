@@ -6,6 +6,8 @@
 
 #include "duration_text.hpp"
 
+#include <tactus/scheduler/drift_watch.hpp>
+
 #include <array>
 #include <limits>
 
@@ -113,6 +115,13 @@ constexpr auto rows = std::to_array<field<s>>({
      },
      [](const s&) { return std::string(); },
      "how many on-close tasks there may be; otherwise as the profile says"},
+    {"drift_budget_percent", "integer, 0 to 100",
+     [](const value& v, s& to) {
+         return read_between(v, to.drift_budget_percent, 0, drift_watch::percent_max);
+     },
+     [](const s&) { return std::to_string(drift_watch::default_percent); },
+     "how late a tick may be processed without a warning, of the resolution; three times the "
+     "driver's jitter, if that is more"},
 });
 
 using policy = timer_policy_setting;

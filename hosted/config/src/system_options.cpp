@@ -139,6 +139,7 @@ std::expected<actor_system::options, config_error> system_options(const settings
 
     o.scheduler = from.timers();
     o.on_close_tasks = from.scheduler.on_close_tasks;
+    o.drift_budget_percent = from.scheduler.drift_budget_percent.value_or(o.drift_budget_percent);
     o.driver_stops = from.scheduler.driver_stops;
     if (auto wrong = fault_of_timers(from, o.scheduler))
         return std::unexpected(std::move(*wrong));

@@ -94,6 +94,7 @@ actor_system::options without_faults(actor_system::options o) {
             "of a toolbox are for a device_system");
     if (o.on_close_tasks)
         require_range("on_close_tasks", *o.on_close_tasks, 1, scheduler_capacity_max.tasks);
+    require_range("drift_budget_percent", o.drift_budget_percent, 0, drift_watch::percent_max);
     if (!o.dispatcher.throughput)
         o.dispatcher.throughput = o.rules.throughput;
     return o;
@@ -165,6 +166,7 @@ struct actor_system::parts final : world_events {
           services({.memory = &heap,
                     .tasks_max = o.on_close_tasks.value_or(capacity_of(configured(o, time)).tasks),
                     .policies_max = policies_max(o.timer_policies),
+                    .drift_budget_percent = o.drift_budget_percent,
                     .driver = driver.driver(),
                     .time = &time,
                     .resolution = o.scheduler.resolution}),

@@ -347,6 +347,8 @@ TEST(system_scheduler, DF_82_the_number_of_on_close_tasks_can_be_set_alone) {
     EXPECT_EQ(refusal({.on_close_tasks = 0}), "on_close_tasks: 0 is out of range, nearest is 1");
     EXPECT_EQ(refusal({.on_close_tasks = 1'025}),
               "on_close_tasks: 1025 is out of range, nearest is 1024");
+    EXPECT_EQ(refusal({.drift_budget_percent = 101}),
+              "drift_budget_percent: 101 is out of range, nearest is 100");
 }
 
 // DF-78, SC-7, SC-14: what a toolbox leaves out is refused, and said by capabilities and dumps.

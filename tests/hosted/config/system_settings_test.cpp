@@ -339,12 +339,15 @@ TEST(system_settings, DF_82_a_file_sets_the_number_of_on_close_tasks_alone) {
 [scheduler]
 profile = "small"
 on_close_tasks = 2
+drift_budget_percent = 50
 )");
     ASSERT_TRUE(o) << o.error().message();
     EXPECT_EQ(o->scheduler.profile, scheduler_profile::small);
     EXPECT_EQ(o->on_close_tasks, 2u);
+    EXPECT_EQ(o->drift_budget_percent, 50u);
     const auto plain = options_from("");
     EXPECT_FALSE(plain->on_close_tasks.has_value());
+    EXPECT_EQ(plain->drift_budget_percent, 5u);
 }
 
 // DF-75, SC-5: policies of timers by where they come from; what is not said is the section's.
@@ -453,6 +456,8 @@ TEST(system_settings, SC_37_what_is_wrong_with_the_scheduler_is_refused) {
          "8"},
         {"[scheduler]\non_close_tasks = 1025",
          "a.toml:2: scheduler.on_close_tasks: expected an integer from 1 to 1024, found 1025"},
+        {"[scheduler]\ndrift_budget_percent = 101",
+         "a.toml:2: scheduler.drift_budget_percent: expected an integer from 0 to 100, found 101"},
         {"[scheduler.policies.dispatchers.io]\npriority = \"hgih\"",
          "a.toml:2: scheduler.policies.dispatchers.io.priority: unknown value 'hgih', did you mean "
          "'high'?"},

@@ -34,6 +34,20 @@ TEST(drift_watch, SC_33_the_budget_is_the_larger_of_two) {
               duration());
 }
 
+// DF-80: the share can be set, and stays when the driver is measured again.
+TEST(drift_watch, DF_80_the_share_of_the_resolution_can_be_set) {
+    drift_watch w({.resolution = duration::from_ms(5)}, 20);
+    EXPECT_EQ(w.budget(), duration::from_us(1'000));
+    w.set_budget({.resolution = duration::from_ms(1), .jitter = duration::from_us(50)});
+    EXPECT_EQ(w.budget(), duration::from_us(200));
+    w.set_budget({.resolution = duration::from_ms(1), .jitter = duration::from_us(100)});
+    EXPECT_EQ(w.budget(), duration::from_us(300));
+    // Of none only the jitter is left.
+    EXPECT_EQ(drift_watch({.jitter = duration::from_us(7)}, 0).budget(), duration::from_us(21));
+    EXPECT_EQ(drift_watch({.resolution = duration::from_ns(60)}).budget(), duration::from_ns(3));
+    EXPECT_EQ(drift_watch({.clock = clock_kind::deterministic}, 100).budget(), duration());
+}
+
 // TC-S46: resolution 5 ms, 5 %; due at tick 1, processed at tick 2.
 TEST(drift_watch, TC_S46_a_tick_late_is_beyond_the_budget) {
     drift_watch w({.resolution = duration::from_ms(5)});

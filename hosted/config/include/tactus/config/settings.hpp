@@ -138,6 +138,7 @@ struct scheduler_setting : timer_policy_setting {
     std::optional<std::uint32_t> diagnostics_capacity = {};
     std::optional<duration> shutdown_timeout = {};
     std::optional<std::uint32_t> on_close_tasks = {};
+    std::optional<std::uint32_t> drift_budget_percent = {};
     std::size_t custom_line = 0;     // of its table; 0: there is none
     scheduler_capacity custom = {};  // of the profile custom
     driver_policy driver_stops = {};

@@ -40,6 +40,7 @@
 #include <tactus/runtime/dispatchers.hpp>
 #include <tactus/runtime/reply_place.hpp>
 #include <tactus/runtime/timer_policy_rules.hpp>
+#include <tactus/scheduler/drift_watch.hpp>
 #include <tactus/scheduler/driver_keeper.hpp>
 #include <tactus/scheduler/scheduler_config.hpp>
 
@@ -140,6 +141,9 @@ public:
         timer_policy_rules timer_policies = {};
         // SH-2: how many on-close tasks there may be, 1 to 1024; none: as the profile says.
         std::optional<std::uint32_t> on_close_tasks = {};
+        // SC-33: how late a tick may be processed without a warning, in percent of the resolution,
+        // 0 to 100; three times the driver's jitter, if that is more.
+        std::uint32_t drift_budget_percent = drift_watch::default_percent;
         driver_policy driver_stops = {};  // what becomes of a driver that stops by itself
         supervisor_strategy guardian_strategy = {};
         std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);  // max(): none

@@ -3,7 +3,7 @@
 // Drift watch: how late ticks are processed, and whether that is worth a warning (SC-33).
 //
 // Drift is the time from the instant a tick was due to the instant it was processed. A little of it
-// is the machine's: the budget is a twentieth of the resolution, or three times the jitter with
+// is the machine's: the budget is a share of the resolution (5 %), or three times the jitter with
 // which the driver wakes under no load, whichever is more. A deterministic clock has no excuse: its
 // budget is nothing.
 //
@@ -25,15 +25,21 @@ public:
         duration resolution = duration::from_ms(1);
         duration jitter = {};  // of the driver, as measured when it started
     };
-    [[nodiscard]] static constexpr duration budget_of(const options& o) noexcept {
+    static constexpr std::uint32_t default_percent = 5;
+    static constexpr std::uint32_t percent_max = 100;
+    [[nodiscard]] static constexpr duration budget_of(
+        const options& o, std::uint32_t percent = default_percent) noexcept {
         if (o.clock == clock_kind::deterministic)
             return {};
-        const duration share = duration::from_ns(o.resolution.ns() / 20);
+        const duration share = duration::from_ns(o.resolution.ns() * percent / 100);
         const duration excuse = o.jitter * 3;
         return share < excuse ? excuse : share;
     }
 
-    explicit constexpr drift_watch(const options& o) noexcept : budget_(budget_of(o)) {}
+    /// Requires: `percent` is at most percent_max.
+    explicit constexpr drift_watch(const options& o,
+                                   std::uint32_t percent = default_percent) noexcept
+        : percent_(percent), budget_(budget_of(o, percent)) {}
 
     /// A tick that was due at `due` was processed at `processed`. True: it was late beyond the
     /// budget, and nobody was warned in the last second.
@@ -57,7 +63,7 @@ public:
 
     [[nodiscard]] constexpr duration budget() const noexcept { return budget_; }
     /// The driver was started again, and measured anew.
-    constexpr void set_budget(const options& o) noexcept { budget_ = budget_of(o); }
+    constexpr void set_budget(const options& o) noexcept { budget_ = budget_of(o, percent_); }
 
     struct counts {
         std::uint64_t noted = 0;     // ticks
@@ -71,6 +77,7 @@ public:
 private:
     static constexpr duration warning_interval = duration::from_s(1);
 
+    std::uint32_t percent_;
     duration budget_;
     counts counted_;
     std::optional<instant> warned_at_;

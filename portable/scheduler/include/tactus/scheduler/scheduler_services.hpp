@@ -103,6 +103,8 @@ public:
     drift_watch drift{{}};
 
 protected:
+    scheduler_services() = default;
+    explicit scheduler_services(const drift_watch& how_late) noexcept : drift(how_late) {}
     ~scheduler_services() = default;
     [[nodiscard]] port::atomic<std::uint32_t>& uses() noexcept { return uses_; }
 
@@ -118,13 +120,16 @@ public:
         std::uint32_t tasks_max = scheduler_capacity::unlimited;
         std::uint32_t probes_max = 8;  // two are the system's
         std::uint32_t policies_max = 16;
+        // SC-33: of the resolution, at most 100.
+        std::uint32_t drift_budget_percent = drift_watch::default_percent;
         // Who is asked how it does; outlives the services. Null: nobody is.
         tick_driver* driver = nullptr;
         const clock* time = nullptr;  // with a driver
         duration resolution = duration::from_ms(1);
     };
     explicit full_scheduler_services(const options& o) noexcept
-        : events_(*o.memory, {&uses(), subscribed}),
+        : scheduler_services(drift_watch({}, o.drift_budget_percent)),
+          events_(*o.memory, {&uses(), subscribed}),
           log_(*o.memory),
           gauge_(*o.memory, o.probes_max),
           policies_(*o.memory, o.policies_max),
