@@ -400,7 +400,7 @@ void actor_world::pressure(const mailbox_pressure& what) noexcept {
         events_->pressure(what);
     if (!stream_.is_empty())
         stream_.publish(
-            pressure_warning{{any_ref(what.ref)}, what.len, what.capacity, what.percent});
+            pressure_warning{{any_ref(what.ref)}, what.len, what.capacity, what.percent, what.at});
 }
 void actor_world::pool_exhausted(std::uint32_t refused) noexcept {
     if (events_ != nullptr)

@@ -92,6 +92,22 @@ TEST(kernel_warnings, EV_1_pressure) {
     rig.end();
 }
 
+// DF-64, MB-5: and when.
+TEST(kernel_warnings, DF_64_pressure_says_when) {
+    warned_rig rig;
+    const auto a = spawn_with<target>(rig, {.mailbox = {.capacity = 4}});
+    rig.run();
+    rig.time.advance(ms(7));
+    const instant then = rig.time.now();
+    for (int i = 0; i < 4; ++i)
+        a.tell(i);
+    rig.time.advance(ms(1));
+    rig.run();
+    EXPECT_EQ(rig.got.all, 1);
+    EXPECT_TRUE(rig.got.pressure.at == then);
+    rig.end();
+}
+
 // EV-1, LN-9: a message that came to run after its deadline.
 TEST(kernel_warnings, EV_1_a_deadline) {
     warned_rig rig;

@@ -73,6 +73,7 @@ struct pressure_warning : kernel_warning {
     std::uint32_t len = 0;
     std::uint32_t capacity = 0;
     std::uint32_t percent = 0;
+    instant at = {};  // when it was noticed; 0 where there is no clock
 };
 struct pool_warning : kernel_warning {
     using event_bases = bases<kernel_warning>;
