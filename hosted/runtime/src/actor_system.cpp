@@ -14,6 +14,7 @@
 #include "wait_until.hpp"
 
 #include <tactus/actor/actor_name.hpp>
+#include <tactus/actor/system_events.hpp>
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/runtime/diagnostic_events.hpp>
@@ -205,7 +206,9 @@ struct actor_system::parts final : world_events {
                                                                 how.dispatcher))),
           all(kernel,
               {.system_name = name,
+               .events = &dispatcher_told,
                .names = &names,
+               .slow_after = quiet_for(o.slow_handler_after),
                .added = [this](std::string_view id, std::uint32_t number) { rule(id, number); }},
               {.id = default_dispatcher_id, .config = how.dispatcher}),
           driving(*this),
@@ -601,6 +604,29 @@ struct actor_system::parts final : world_events {
     runtime::diagnostic_events diagnostic_events;
     bool names_filled;  // before dispatchers ask
     actor_scheduler kernel;
+    /// What dispatchers tell, as lines and events.
+    struct dispatcher_listener final : dispatcher_events {
+        explicit dispatcher_listener(parts& p) : of(p) {}
+        void executor_rejected(const dispatcher&, const rejection&) noexcept override {}
+        void dispatcher_backpressure(const dispatcher&, std::uint32_t, bool) noexcept override {}
+        void dispatcher_starved(const dispatcher& where, const starvation& what) noexcept override {
+            of.listener.starved(of.all.id_of(where.number()), what.waiting, what.workers_busy);
+            of.publish(starvation_warning{{}, where.number(), what.waiting, what.workers_busy});
+        }
+        void handler_slow(const dispatcher& where, const slow_handler& what) noexcept override {
+            const any_ref who(what.who);
+            of.listener.handler_slow(of.world, who, of.all.id_of(where.number()), what.worker,
+                                     what.running);
+            of.publish(slow_handler_warning{{who}, where.number(), what.worker, what.running});
+        }
+        parts& of;
+    };
+    template <class Event>
+    void publish(const Event& e) noexcept {
+        if (!world.events().is_empty())
+            world.events().publish(e);
+    }
+    dispatcher_listener dispatcher_told{*this};
     runtime::dispatchers all;
 
     /// Drives the kernel while it lives.

@@ -32,7 +32,10 @@ dispatcher_handle::entry::entry(actor_scheduler& system, dispatcher& where,
       kind_(resolved.executor),
       events_(in.events),
       keeper_(*in.keeper),
-      limits_{resolved.starvation_deadline, resolved.shutdown_timeout} {
+      limits_{resolved.starvation_deadline, resolved.shutdown_timeout},
+      slow_after_(in.slow_after) {
+    if (slow_after_ != duration::max() && events_ != nullptr && kind_ != executor_kind::thread_pool)
+        runs_.resize(where.worker_count());
     switch (kind_) {
     case executor_kind::system_default:
     case executor_kind::work_stealing_pool:
@@ -89,6 +92,7 @@ instant dispatcher_handle::entry::tend(instant now) {
     const limits l = current_limits();
     instant next = earlier(retry(now), watch_refusal(now));
     next = earlier(next, watch_inhabitants(now, l, moved));
+    next = earlier(next, watch_slow(now));
     return earlier(next, watch_starvation(now, l));
 }
 
@@ -149,6 +153,30 @@ instant dispatcher_handle::entry::watch_starvation(instant now, const limits& l)
     if (order.idle().watch(keeper_, sleepers_when_idle()))
         return instant::never();
     return now + at_least_a_ms(duration::from_ns(l.starvation_deadline.ns() / 2));
+}
+
+// A worker that is in the same run at two looks has not looked for work in between.
+instant dispatcher_handle::entry::watch_slow(instant now) {
+    for (std::uint32_t i = 0; i < runs_.size(); ++i) {
+        const worker& w = where_.worker_at(i);
+        run& r = runs_[i];
+        const slot* const of = w.running();
+        const std::uint32_t step = where_.worker_at(i).lanes().step();
+        const bool waits_on_purpose = threads_ && threads_->blocks(i);
+        if (of == nullptr || waits_on_purpose || of != r.of || step != r.step) {
+            r = {of, step, now, slow_after_};
+            continue;
+        }
+        const duration running = now - r.since;
+        if (running < r.told)
+            continue;
+        r.told = running + running;
+        events_->handler_slow(where_, {system_.slots().index_of(*of), i, running});
+    }
+    // As with starvation: no sample is taken while all workers sleep.
+    if (runs_.empty() || where_.order().idle().watch(keeper_, sleepers_when_idle()))
+        return instant::never();
+    return now + at_least_a_ms(duration::from_ns(slow_after_.ns() / 4));
 }
 
 instant dispatcher_handle::entry::watch_inhabitants(instant now, const limits& l, bool moved) {

@@ -5,6 +5,7 @@
 //   what                      when
 //   threads start and end     a worker that stood by was woken; an extra thread has ended
 //   starved                   of what waited starvation_deadline ago, some still does
+//   slow                      a worker is in the same run since slow_after
 //   retry                     a foreign executor has rejected workers, every 50 ms
 //   rest                      no actors and nothing to do since shutdown_timeout; not the first one
 //   start                     actors have come, and there are no threads; the system refused some,
@@ -23,6 +24,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <tactus/runtime/calling_thread.hpp>
 #include <tactus/runtime/dispatchers.hpp>
@@ -38,6 +40,7 @@ public:
         dispatcher_events* events;
         housekeeper* keeper;
         std::uint32_t retries;  // after a foreign executor's first refusal
+        duration slow_after;
     };
     entry(actor_scheduler& system, dispatcher& where, const dispatcher_setup& e,
           const dispatcher_config& resolved, const surroundings& in);
@@ -71,6 +74,7 @@ private:
 
     [[nodiscard]] limits current_limits() const;
     [[nodiscard]] instant watch_starvation(instant now, const limits& l);
+    [[nodiscard]] instant watch_slow(instant now);
     [[nodiscard]] instant watch_inhabitants(instant now, const limits& l, bool moved);
     [[nodiscard]] instant watch_refusal(instant now);
     [[nodiscard]] instant retry(instant now);
@@ -93,6 +97,14 @@ private:
     limits limits_;  // under the lock
 
     // The housekeeper's.
+    struct run {
+        const slot* of = nullptr;
+        std::uint32_t step = 0;
+        instant since = {};
+        duration told = {};  // when it has run for that long
+    };
+    const duration slow_after_;
+    std::vector<run> runs_;                       // by worker; empty: not sampled
     std::uint32_t progress_ = ~std::uint32_t{0};  // the first look sees a change
     struct {
         instant at = instant::never();  // never: nothing waited

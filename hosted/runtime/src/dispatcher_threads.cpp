@@ -133,7 +133,8 @@ public:
     shown<phase> at{phase::empty};
     bool woken = false;  // it starts as one that was woken: searching
     shown<bool> begun{false};
-    place* lent_to = nullptr;  // who stands by for it while it blocks
+    shown<bool> blocks{false};  // written by its thread
+    place* lent_to = nullptr;   // who stands by for it while it blocks
     pthread_t thread{};
     // Of its thread.
     std::uint32_t blocking_depth = 0;
@@ -363,6 +364,7 @@ void dispatcher_threads::blocking_begins(worker& w) noexcept {
     place& p = *places_[w.lanes().number()];
     if (p.blocking_depth++ != 0)
         return;
+    p.blocks = true;
     // What only this worker could take is for others now.
     order().found_work(w.lanes());
     order().surrender(w.lanes());
@@ -395,7 +397,10 @@ void dispatcher_threads::blocking_begins(worker& w) noexcept {
 
 void dispatcher_threads::blocking_ends(worker& w) noexcept {
     place& p = *places_[w.lanes().number()];
-    if (--p.blocking_depth != 0 || options_.keeper == nullptr)
+    if (--p.blocking_depth != 0)
+        return;
+    p.blocks = false;
+    if (options_.keeper == nullptr)
         return;
     const std::lock_guard held(shared_->mutex);
     --shared_->blocking;
@@ -473,6 +478,10 @@ std::uint32_t dispatcher_threads::blocking_count() const {
 std::uint32_t dispatcher_threads::stop_count() const {
     const std::lock_guard held(shared_->mutex);
     return shared_->stops;
+}
+
+bool dispatcher_threads::blocks(std::uint32_t worker) const {
+    return places_[worker]->blocks;
 }
 
 std::string dispatcher_threads::refusal() const {

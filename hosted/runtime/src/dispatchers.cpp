@@ -82,7 +82,7 @@ struct dispatchers::state {
 
     [[nodiscard]] dispatcher_handle::entry::surroundings surroundings() {
         const dispatch_rules rules = how.names != nullptr ? how.names->rules() : dispatch_rules{};
-        return {how.system_name, how.events, &keeper, rules.executor_retries};
+        return {how.system_name, how.events, &keeper, rules.executor_retries, how.slow_after};
     }
     /// C-DCF-8: with the executor of the system, where none is named.
     [[nodiscard]] dispatcher_setup with_executor(dispatcher_setup e) const {

@@ -139,6 +139,29 @@ void system_listener::deadline_missed(actor_world& world, any_ref who, duration 
     actor_log(world, who.index()).warning(with_rest(text, more).view());
 }
 
+void system_listener::starved(std::string_view dispatcher, std::uint32_t waiting,
+                              std::uint32_t busy) noexcept {
+    std::uint64_t more = 0;
+    if (!warns(starving, more))
+        return;
+    line text;
+    text.add("dispatcher '").add(dispatcher).add("' is starved: ").add(waiting);
+    text.add(" mailboxes wait longer than its starvation_deadline, ").add(busy);
+    text.add(" workers are busy (dispatcher_starved)");
+    to_.write(log_level::warning, with_rest(text, more).view());
+}
+
+void system_listener::handler_slow(actor_world& world, any_ref who, std::string_view dispatcher,
+                                   std::uint32_t worker, duration running) noexcept {
+    std::uint64_t more = 0;
+    if (!warns(slow, more))
+        return;
+    line text;
+    text.add("has been in a handler for ").add(running).add(" on worker ").add(worker);
+    text.add(" of dispatcher '").add(dispatcher).add("' (handler_slow)");
+    actor_log(world, who.index()).warning(with_rest(text, more).view());
+}
+
 void system_listener::user_code_failed(user_code where, const failure& why) noexcept {
     std::uint64_t more = 0;
     if (!warns(threw, more))

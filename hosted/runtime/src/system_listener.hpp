@@ -61,6 +61,9 @@ public:
     void pressure(actor_world& world, const mailbox_pressure& what) noexcept;
     void pool_exhausted(std::uint32_t refused) noexcept;
     void deadline_missed(actor_world& world, any_ref who, duration late) noexcept;
+    void starved(std::string_view dispatcher, std::uint32_t waiting, std::uint32_t busy) noexcept;
+    void handler_slow(actor_world& world, any_ref who, std::string_view dispatcher,
+                      std::uint32_t worker, duration running) noexcept;
     void user_code_failed(user_code where, const failure& why) noexcept;
     void timer_warned(const scheduler_warning& what) noexcept;
     /// Of a shutdown that ends the system.
@@ -69,8 +72,8 @@ public:
 private:
     void note(actor_world& world, any_ref to, any_ref from, const lost_message& what) noexcept;
 
-    enum warning : std::uint8_t { filling, exhausted, late_run, threw };
-    static constexpr std::size_t warning_count = 4;
+    enum warning : std::uint8_t { filling, exhausted, late_run, threw, starving, slow };
+    static constexpr std::size_t warning_count = 6;
     /// True: a line is to be written; `more` were not.
     [[nodiscard]] bool warns(warning what, std::uint64_t& more) noexcept;
 

@@ -162,6 +162,8 @@ public:
         bool log_unhandled = false;  // a line of the level debug for every unhandled message
         lost_letter_options dead_letters = {};
         failure_line_options failures = {};
+        // A handler that runs for so long is logged, and a slow_handler_warning; max(): never.
+        std::chrono::nanoseconds slow_handler_after = std::chrono::seconds(1);
     };
 
     /// Requires: a name that fault_of_system_name finds no fault with, and a shutdown that fault_of

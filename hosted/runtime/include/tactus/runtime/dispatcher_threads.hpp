@@ -119,6 +119,8 @@ public:
     /// Nothing waits, and every thread is asleep.
     [[nodiscard]] bool idle() const;
     [[nodiscard]] worker_state state_of(std::uint32_t worker) const;
+    /// It is in a blocking_section.
+    [[nodiscard]] bool blocks(std::uint32_t worker) const;
     /// How often its threads were stopped, for whatever reason.
     [[nodiscard]] std::uint32_t stop_count() const;
 

@@ -120,6 +120,9 @@ public:
         // first needed, and one that is added is known to it. Its rules say how often foreign
         // executors are tried. Outlives this. Null: there is what was added.
         resolver* names = nullptr;
+        // From when on a run of an actor is a handler_slow; max(): never. Not of thread pools and
+        // blocking sections, which are for such handlers.
+        duration slow_after = duration::max();
         // C-DCF-8: what dispatchers that name no executor run on, and foreign ones that were not
         // given another. The first one has threads all the same, so let it be the internal one.
         // Outlives this. Null: they have threads.

@@ -14,6 +14,8 @@
 //     pool_warning            no envelopes (MB-11)
 //     deadline_warning        a message with a deadline came to run later (LN-9)
 //     user_code_warning       user code beside handlers threw (UP-4)
+//     starvation_warning      work has waited too long for a dispatcher (EX-5; hosts)
+//     slow_handler_warning    an actor has been in a handler too long (hosts)
 //     timer_warning           what the scheduler warns of (SC, BP, TS-8)
 //   timer_diagnostic        what the scheduler does, of hosted systems (SD-2)
 #pragma once
@@ -87,6 +89,19 @@ struct user_code_warning : kernel_warning {
     using event_bases = bases<kernel_warning>;
     user_code where = user_code::tracer;
     cause_ref why;
+};
+
+struct starvation_warning : kernel_warning {
+    using event_bases = bases<kernel_warning>;
+    std::uint32_t dispatcher = 0;  // its number
+    std::uint32_t waiting = 0;     // mailboxes; tasks count as one
+    std::uint32_t busy = 0;        // workers
+};
+struct slow_handler_warning : kernel_warning {
+    using event_bases = bases<kernel_warning>;
+    std::uint32_t dispatcher = 0;
+    std::uint32_t worker = 0;
+    duration running;  // one run, of one message or a few
 };
 
 struct timer_warning : kernel_warning {

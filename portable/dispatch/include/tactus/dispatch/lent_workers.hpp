@@ -37,6 +37,11 @@ public:
         std::uint32_t waiting;       // mailboxes; tasks count as one, however many
         std::uint32_t workers_busy;  // threads that are in handlers
     };
+    struct slow_handler {
+        mailbox_index who;
+        std::uint32_t worker;
+        duration running;  // one run of the actor, of one message or a few
+    };
     struct refusal {
         std::uint32_t threads;  // that it has
         const char* cause;      // what the system said; valid during the call
@@ -50,6 +55,11 @@ public:
                                          bool engaged) noexcept = 0;
     /// EX-5: work has waited for starvation_deadline; again after as long, if some still does.
     virtual void dispatcher_starved(const dispatcher& where, const starvation& what) noexcept {
+        (void)where;
+        (void)what;
+    }
+    /// An actor has been in one run for that long; again when it has doubled. Sampled.
+    virtual void handler_slow(const dispatcher& where, const slow_handler& what) noexcept {
         (void)where;
         (void)what;
     }
