@@ -27,6 +27,8 @@ EVENTS = ["kernel_events", "world_events", "dispatcher_events"]
 SAID_OTHERWISE = {"explicit_request": "explicit"}
 # Where a class has its checks' name in another file than its functions, and the files are not of one name.
 MODULE_ELSEWHERE = {"task.hpp": "task"}
+# Checks of the Cortex-M port, which print numbers alone.
+DEVICE_MODULES = {"heap", "systick", "systick_clock"}
 # What a failure is called between two functions of the world; nobody sees it.
 INTERNAL_TEXTS = {"failure"}
 
@@ -89,6 +91,16 @@ def check_ids(files):
                 raise SystemExit(f"{path}: whose checks are these? TACTUS_CHECK_MODULE is not in {name} or its header")
             found.add(f"{module}:{check[1]}")
     return found
+
+
+def checks_without_text(ids, table):
+    """Those of a host that tactus::fatal cannot put into words, and words that no check has."""
+    texts = {f"{m}:{i}" for m, i in re.findall(r'\{"(\w+)", (\d+),\s+"', table)}
+    wanted = {name for name in ids if name.split(":")[0] not in DEVICE_MODULES}
+    for name in sorted(wanted - texts):
+        yield f"check_texts.cpp: '{name}' is missing"
+    for name in sorted(texts - wanted):
+        yield f"check_texts.cpp: there is no '{name}' any more"
 
 
 def failure_texts(files):
@@ -209,6 +221,8 @@ def self_test():
     planted = [("p", "struct x_error {\n    enum class kind { a };\n};\nenum class y_fault { b };\n"
                      "enum class sent { c };")]
     assert [fault.split()[1] for fault in unknown_enumerations(planted)] == ["x_error::kind", "y_fault"]
+    assert list(checks_without_text({"x:1", "x:2", "heap:1"}, '{"x", 1, "t"}, {"y", 3, "u"}')) == [
+        "check_texts.cpp: 'x:2' is missing", "check_texts.cpp: there is no 'y:3' any more"]
     wanted = {"sent": {"a", "b"}, "check": {"x:1"}}
     page = ("## Sending: `sent`\n\n| name | means |\n| --- | --- |\n| `a`, `b` | `c` |\n\n"
             "## Checks: `check`\n\n| `x:1` | y |\n")
@@ -235,5 +249,7 @@ if __name__ == "__main__":
     wrong += unknown_enumerations(sources(sys.argv[1], "portable", "hosted"))
     with open(os.path.join(sys.argv[1], "docs/troubleshooting.md"), encoding="utf-8") as file:
         wrong += [f"docs/troubleshooting.md: {fault}" for fault in faults(all_names, file.read())]
+    with open(os.path.join(sys.argv[1], "portable/port/host/src/check_texts.cpp"), encoding="utf-8") as file:
+        wrong += checks_without_text(all_names["check"], file.read())
     print("\n".join(wrong) or f"{sum(map(len, all_names.values()))} names, all of them in docs/troubleshooting.md")
     sys.exit(1 if wrong else 0)

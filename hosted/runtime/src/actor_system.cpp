@@ -3,6 +3,7 @@
 // Putting the parts of a hosted system together, and taking them apart.
 #include <tactus/runtime/actor_system.hpp>
 
+#include "check_place.hpp"
 #include "closing_thread.hpp"
 #include "ending_thread.hpp"
 #include "signal_watch.hpp"
@@ -214,6 +215,7 @@ struct actor_system::parts final : world_events {
           driving(*this),
           shutdown(std::in_place, o.shutdown, hooks()) {
         set_policies();
+        runtime::describe_failed_checks();
         world.begin(kernel);
         diagnostic_events.begin(world, &all_services);
         try {
