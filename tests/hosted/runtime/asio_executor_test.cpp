@@ -3,6 +3,8 @@
 // Goal: actors on the application's own io_context, also while it stops and restarts (EX-2, EX-8).
 #include <tactus/runtime/asio_executor.hpp>
 
+#include <tactus/dispatch/offer.hpp>
+
 #include <gtest/gtest.h>
 
 #include <boost/asio/thread_pool.hpp>
@@ -16,6 +18,7 @@
 
 #include "dispatchers_rig.hpp"
 #include "kernel_account.hpp"
+#include "pool_rig.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
@@ -117,6 +120,60 @@ TEST(asio_executor, EX_2_a_busy_actor_does_not_take_the_context_over) {
         (void)io.poll_one();
     EXPECT_TRUE(ran);
     io.stop();
+}
+
+// DF-65: threads wait for room in the mailbox of an actor whose context stops and goes on. All they
+// offered is handled once and in order, and a wait takes no envelope: the pool stays as small as
+// what the mailbox and the threads hold at once.
+TEST(asio_executor, DF_65_threads_that_wait_for_room_lose_nothing_and_take_no_memory) {
+    constexpr std::uint32_t capacity = 8;
+    constexpr unsigned senders = 4;
+    const std::uint64_t each = tactus_test::sized(100'000, 20);
+    tactus_test::loss_counter losses;
+    tactus_test::account book;
+    boost::asio::io_context io;
+    runtime::asio_executor on(io);
+    {
+        dispatchers_rig rig({.workers = 2}, {.events = &losses});
+        const auto d = *rig.all->add({.id = "io",
+                                      .config = {.executor = executor_kind::foreign, .workers = 1},
+                                      .foreign = &on});
+        const mailbox_index a = *rig.system.spawn<tactus_test::accountant>(
+            {.mailbox = {.when_full = overflow::block, .capacity = capacity},
+             .dispatcher = d.number()},
+            &book);
+        std::atomic<bool> done{false};
+        std::thread context([&] {
+            const auto work = boost::asio::make_work_guard(io);
+            while (!done) {
+                io.restart();
+                (void)io.run_for(2ms);
+                io.stop();  // rejects what comes now
+                std::this_thread::yield();
+            }
+        });
+        tactus_test::in_threads(senders, [&](unsigned t) {
+            for (std::uint64_t i = 0; i < each; ++i)
+                EXPECT_EQ(offer(a, tactus_test::item{t, i}, duration::from_ms(-1)), sent::accepted);
+        });
+        EXPECT_TRUE(until([&] { return book.handled_count.load() == senders * each; }));
+        // Each sender's and worker's cache may hold magazines beside what is under way.
+        constexpr std::uint32_t magazine = 128;
+        EXPECT_LE(rig.system.envelopes().shared().constructed_count(),
+                  capacity + senders + 4 * (senders + 4) * magazine);
+        done = true;
+        context.join();
+        io.restart();
+        const auto work = boost::asio::make_work_guard(io);
+        std::thread rest([&] { io.run(); });
+        EXPECT_TRUE(rig.all->shut_down(60s));
+        io.stop();
+        rest.join();
+    }
+    EXPECT_EQ(book.sum.load(), senders * tactus_test::sum_below(each));
+    EXPECT_EQ(book.order_errors, 0u);
+    EXPECT_EQ(book.overlaps.load(), 0u);
+    EXPECT_EQ(losses.letters.load() + losses.lost.load(), 0u);
 }
 
 // EX-2: any executor of Asio.
