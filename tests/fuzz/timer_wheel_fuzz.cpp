@@ -13,39 +13,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "byte_entropy.hpp"
 #include "wheel_duel.hpp"
 #include "wheel_report.hpp"
 
 namespace {
-
-// Reads numbers from bytes, as few as the bound needs; zero when there are no more.
-class byte_entropy {
-public:
-    byte_entropy(const std::uint8_t* bytes, std::size_t size) noexcept
-        : next_(bytes), end_(bytes + size) {}
-
-    [[nodiscard]] bool empty() const noexcept { return next_ == end_; }
-    [[nodiscard]] std::uint64_t next_u64() noexcept { return read(8); }
-    [[nodiscard]] std::uint64_t below(std::uint64_t bound) noexcept {
-        if (bound <= 1)
-            return 0;
-        unsigned bytes = 1;
-        while (bytes < 8 && (bound - 1) >> (8 * bytes) != 0)
-            ++bytes;
-        return read(bytes) % bound;
-    }
-
-private:
-    [[nodiscard]] std::uint64_t read(unsigned bytes) noexcept {
-        std::uint64_t n = 0;
-        for (unsigned i = 0; i < bytes && next_ != end_; ++i)
-            n |= std::uint64_t{*next_++} << (8 * i);
-        return n;
-    }
-
-    const std::uint8_t* next_;
-    const std::uint8_t* end_;
-};
 
 constexpr std::size_t timers_max = 256;
 using duel = tactus_test::wheel_duel<timers_max, 1024>;
@@ -62,7 +34,7 @@ bool holds(const tactus_test::written_program& p) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    byte_entropy entropy(data, size);
+    tactus_test::byte_entropy entropy(data, size);
     tactus_test::program_generator generator(entropy, timers_max, tactus_test::sink_use::acting);
     tactus_test::written_program whole{generator.config(), {}};
     whole.config.split = size % 2 != 0;

@@ -59,10 +59,11 @@ struct program_limits {
     bool looks_always = true;
 };
 
+/// Entropy: below(n) gives a number less than n.
+template <class Entropy = tactus::det_rng>
 class job_program_maker {
 public:
-    job_program_maker(tactus::det_rng rng, const program_limits& limits)
-        : rng_(rng), limits_(limits) {}
+    job_program_maker(Entropy rng, const program_limits& limits) : rng_(rng), limits_(limits) {}
 
     [[nodiscard]] job_program make() {
         job_program p;
@@ -137,7 +138,7 @@ private:
         return {.kind = kind, .first = kind == job_op_kind::steps ? std::min<tick_count>(n, 7) : n};
     }
 
-    tactus::det_rng rng_;
+    Entropy rng_;
     program_limits limits_;
     tick_count behind_ = 0;  // stalled, and not yet advanced
 };

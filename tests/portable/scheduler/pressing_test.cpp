@@ -119,6 +119,38 @@ TEST(pressing, TC_X05_the_worked_example_with_a_window_of_5) {
     }
 }
 
+// DF-83, SC-31, SC-32: a window is a length of time, whatever the resolution. As late as the window
+// is not too late; a tick more is, and that ends when less than 0.8 of it is left.
+TEST(pressing, DF_83_windows_of_10_50_and_100_ms) {
+    struct row {
+        std::int64_t window_ms;
+        std::int64_t resolution_ms;
+    };
+    constexpr row rows[] = {{10, 1}, {50, 2}, {100, 5}};
+    for (const row& r : rows) {
+        pressed<scheduler_rig> rig([&](scheduler_options& o) {
+            small(o);
+            o.config.resolution = ms(r.resolution_ms);
+            o.config.catch_up = ms(r.window_ms);
+        });
+        const auto window = static_cast<std::uint32_t>(r.window_ms / r.resolution_ms);
+        EXPECT_EQ(rig->catch_up_window(), window);
+        rig.fall_behind(window);
+        EXPECT_EQ(rig.state(), backpressure_state::normal);
+        EXPECT_TRUE(rig.once(1, timer_priority::low).has_value());
+        rig.pass(1);
+        rig.fall_behind(window + 1);
+        EXPECT_EQ(rig.state(), backpressure_state::backpressure);
+        EXPECT_EQ(rig.refusal(timer_priority::normal).cause, backpressure_cause::driver);
+        rig.fall_behind(window * 4 / 5);
+        EXPECT_EQ(rig.state(), backpressure_state::backpressure);
+        rig.fall_behind(window * 4 / 5 - 1);
+        EXPECT_EQ(rig.state(), backpressure_state::normal);
+        EXPECT_TRUE(rig.once(1, timer_priority::low).has_value());
+        EXPECT_EQ(rig.warnings.count, 2u);  // once in, and once out
+    }
+}
+
 // TC-X20, TC-X22, BP-3: low and normal are refused, high is not; what is there goes on.
 TEST(pressing, TC_X20_above_the_window_only_high_is_accepted) {
     pressed<served_rig> rig;
