@@ -18,8 +18,10 @@ namespace relay {
 inline constexpr std::uint32_t stations = 3;
 inline constexpr std::uint32_t readings = 100;
 inline constexpr std::uint64_t witness = 7330749473867935421U;
-/// Room for eight actors, though three are there, and for six timers, of which each has one.
-inline constexpr tactus::device_config config{.timers_max = 6, .overflow_max = 1};
+/// Room for eight actors, though three are there, and for six timers, of which each has one. The
+/// stations take less memory beside their slots than actors usually do.
+inline constexpr tactus::device_config config{
+    .timers_max = 6, .overflow_max = 1, .bytes_per_actor = 30 * sizeof(void*)};
 
 struct score {
     tactus::det_hasher order;

@@ -179,7 +179,7 @@ public:
     std::size_t stays = 0;  // blocks that live as long as the world: what the event stream has
 
 private:
-    static constexpr std::size_t heap_size = board::roomy ? 512 * 1024 : 2'464;
+    static constexpr std::size_t heap_size = board::roomy ? 512 * 1024 : 2'304;
     [[nodiscard]] static std::byte* heap() noexcept {
         alignas(16) static std::byte bytes[heap_size];
         return bytes;
