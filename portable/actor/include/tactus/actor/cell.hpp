@@ -173,7 +173,8 @@ private:
 };
 static_assert(sizeof(cell) <= slot::state_size);
 // flags_ ends where the user state does.
-static_assert(sizeof(cell) == slot::state_size || port::cache_line != 64 || sizeof(port::atomic<std::uint32_t>) != 4);
+static_assert(sizeof(cell) == slot::state_size || port::cache_line != 64 ||
+              sizeof(port::atomic<std::uint32_t>) != 4);
 static_assert(alignof(cell) <= alignof(std::max_align_t));
 
 /// Walks children; the one it is at may be unlinked meanwhile.
