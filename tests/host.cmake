@@ -230,6 +230,13 @@ if(settled AND CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TACTUS_SANITIZE AND NOT
   add_test(NAME "documents: kernel.md has the state table of the code (ME-7)"
     COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/kernel.md states
       $<TARGET_FILE:state_table>)
+  add_executable(life_table documents/life_table.cpp)
+  target_link_libraries(life_table PRIVATE tactus_build_flags tactus::actor)
+  foreach(part IN ITEMS diagram states events actions rows)
+    add_test(NAME "documents: lifecycle.md has the ${part} of the code (SV-1)"
+      COMMAND ${PROJECT_SOURCE_DIR}/tools/render_section --check ${PROJECT_SOURCE_DIR}/docs/lifecycle.md ${part}
+        $<TARGET_FILE:life_table> ${part})
+  endforeach()
   add_executable(error_names documents/error_names.cpp)
   target_link_libraries(error_names PRIVATE tactus_build_flags tactus::runtime)
   add_test(NAME "documents: troubleshooting.md has every error by its name (DC-6)"

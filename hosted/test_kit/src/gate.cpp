@@ -127,7 +127,7 @@ void gate::expect_alive() const {
 
 void* gate::instance() const {
     slot* place = in_.world().world().kernel().slots().find(who_.index());
-    if (place == nullptr || !cell::of(*place).is(cell::has_instance))
+    if (place == nullptr || !cell::of(*place).has_instance())
         return nullptr;
     return actor_world::instance_of(*place);
 }

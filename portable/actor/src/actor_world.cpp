@@ -242,8 +242,7 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_below(
     mailbox_index guardian, const spawn_request& wanted) noexcept {
     slot* parent = kernel_->slots().find(guardian);
     const port::lock_guard held(guardians_);
-    if (parent == nullptr || cell::of(*parent).phase() >= cell_phase::terminating ||
-        terminating()) {
+    if (parent == nullptr || cell::of(*parent).is_ending() || terminating()) {
         if (wanted.maker != nullptr)
             wanted.maker->end(memory_);
         return std::unexpected(
@@ -255,13 +254,13 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_below(
 std::expected<mailbox_index, spawn_error> actor_world::spawn_child(
     turn& t, const spawn_request& wanted) noexcept {
     cell& c = cell::of(t.place());
-    if (c.phase() >= cell_phase::terminating) {
+    if (c.is_ending()) {
         if (wanted.maker != nullptr)
             wanted.maker->end(memory_);
         return std::unexpected(refused(spawn_error::kind::parent_stopping,
                                        "an actor that is stopping takes no children"));
     }
-    const bool holds = c.is(cell::holds) || c.is(cell::failed);
+    const bool holds = c.is(cell::holds) || c.has_failed();
     const std::uint32_t bits = holds ? std::uint32_t{cell::wants_held} : 0U;
     if (recorder_ == nullptr) [[likely]]
         return spawn_under(&t.place(), wanted, bits);
@@ -477,13 +476,13 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
     const mailbox_index parent = c.parent();
     const std::uint32_t bits = c.flags();
     // PK-TYP: its parent is told why, if it failed and was not forgiven.
-    const cause_ref why = (bits & cell::failed) != 0 && x != nullptr ? x->cause : cause_ref{};
+    const cause_ref why = c.has_failed() && x != nullptr ? x->cause : cause_ref{};
     c.subject.write(who);  // for its parent
     if (!stream_.is_empty()) {
         stream_.forget(who);
         stream_.publish(actor_stopped{{any_ref(who)}});
     }
-    c.set_phase(cell_phase::ended);
+    (void)c.apply(lifecycle::event::closed);
     // Its parent first, then who watches. From the report on the slot is the parent's.
     if ((bits & cell::is_orphan) != 0) {
         free_all(place);

@@ -5,21 +5,16 @@
 
 namespace tactus::inline v0 {
 
-const char* name_of(cell_phase phase) noexcept {
-    static constexpr const char* names[cell_phase_count] = {"starting", "alive", "restarting",
-                                                            "terminating", "ended"};
-    return names[static_cast<std::size_t>(phase)];
-}
-
-void cell::set_phase(cell_phase to) noexcept {
-    std::uint32_t seen = flags_.load(std::memory_order_relaxed);
-    std::uint32_t wanted = 0;
-    do {
-        constexpr std::uint32_t mask = (1U << phase_shift) - 1;
-        wanted = (seen & mask) | (static_cast<std::uint32_t>(to) << phase_shift);
-        // Relaxed: others look at it for people only.
-    } while (!flags_.compare_exchange_weak(seen, wanted, std::memory_order_relaxed,
-                                           std::memory_order_relaxed));
+lifecycle::action cell::apply(lifecycle::event on) noexcept {
+    const lifecycle::state from = state();
+    const lifecycle::step found = lifecycle::next(from, on);
+    // Adding the difference leaves the other bits of the word as they are: the state is at the top,
+    // and has one writer. Relaxed: other threads read it for dumps only.
+    const std::uint32_t change =
+        static_cast<std::uint32_t>(found.to) - static_cast<std::uint32_t>(from);
+    if (change != 0)
+        flags_.fetch_add(change << state_shift, std::memory_order_relaxed);
+    return found.owed;
 }
 
 void cell::tell(actor_scheduler& system, slot& own, std::uint32_t set,

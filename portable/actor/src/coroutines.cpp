@@ -86,7 +86,7 @@ void actor_world::coroutine_ended(coroutine_set& of, const coroutine_keep& kept,
         own.memory().release(kept.also, sizeof(execution_batch), alignof(execution_batch));
     // PK-SUP-2, C-PAT-6: as any other handler's.
     const bool failed = how == coroutine_end::failed;
-    if (failed && !own.c.is(cell::failed))
+    if (failed && !own.c.has_failed())
         own.c.extras()->failed_sender = message.sender.read();
     if (how != coroutine_end::destroyed)
         own.world.coroutine_handled(*turn::current(), own.c, message);

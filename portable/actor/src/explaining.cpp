@@ -16,27 +16,26 @@ struct reason {
     bool (*holds)(std::uint32_t flags) noexcept;
     std::string_view text;
 };
-bool in_phase(std::uint32_t flags, cell_phase p) noexcept {
-    return flags >> cell::phase_shift == static_cast<std::uint32_t>(p);
-}
 bool awaits(std::uint32_t flags, wait_kind what) noexcept {
     return (flags & cell::awaits) != 0 &&
            cell::waits_for(flags) == static_cast<std::uint32_t>(what);
 }
 constexpr reason reasons[] = {
-    {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::ended); }, "its parent to look"},
-    {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::terminating); },
+    {[](std::uint32_t f) noexcept { return cell::state_in(f) == lifecycle::state::ended; },
+     "its parent to look"},
+    {[](std::uint32_t f) noexcept { return lifecycle::is_ending(cell::state_in(f)); },
      "its children to end"},
     {[](std::uint32_t f) noexcept {
-         return in_phase(f, cell_phase::restarting) && (f & cell::backs_off) != 0;
+         return lifecycle::is_restarting(cell::state_in(f)) && (f & cell::backs_off) != 0;
      },
      "the time of its restart"},
-    {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::restarting); },
+    {[](std::uint32_t f) noexcept { return lifecycle::is_restarting(cell::state_in(f)); },
      "its children to end, to restart"},
-    {[](std::uint32_t f) noexcept { return (f & cell::failed) != 0; },
+    {[](std::uint32_t f) noexcept { return lifecycle::is_failed(cell::state_in(f)); },
      "its parent to decide about its failure"},
     {[](std::uint32_t f) noexcept { return (f & cell::holds) != 0; }, "an ancestor that failed"},
-    {[](std::uint32_t f) noexcept { return in_phase(f, cell_phase::starting); }, "its first turn"},
+    {[](std::uint32_t f) noexcept { return cell::state_in(f) == lifecycle::state::starting; },
+     "its first turn"},
     {[](std::uint32_t f) noexcept { return awaits(f, wait_kind::time); },
      "a coroutine that waits for a time"},
     {[](std::uint32_t f) noexcept { return awaits(f, wait_kind::reply); },

@@ -101,12 +101,11 @@ handled actor_world::look_at_reports(turn& t, const self& s) noexcept {
 bool actor_world::is_held_back(const self& s) noexcept {
     const cell_extras* x = s.c.extras();
     // A cause: its failure is on its way.
-    return s.c.phase() == cell_phase::restarting || s.c.is(cell::failed | cell::holds) ||
-           (x != nullptr && x->cause);
+    return s.c.has_failed() || s.c.is(cell::holds) || (x != nullptr && x->cause);
 }
 
 bool actor_world::let_wait(const self& s, slot& child) noexcept {
-    if (s.c.phase() >= cell_phase::terminating)
+    if (s.c.is_ending())
         return false;
     child_record* r = record_of(s, child);
     if (r == nullptr)
@@ -168,7 +167,7 @@ void actor_world::child_ended(turn& t, const self& s, slot& child) noexcept {
 handled actor_world::decide(const self& s, mailbox_index child, const failure_cause& why,
                             directive& d, supervisor_strategy& how) noexcept {
     const actor_type& type = s.type();
-    if (s.c.is(cell::has_instance)) {
+    if (s.c.has_instance()) {
         if (type.supervision != nullptr) {
             const handled asked = type.supervision(s.c, s.instance(), why, how, d);
             if (!asked.is_ok() || type.decide == nullptr)
@@ -250,7 +249,7 @@ void actor_world::apply_restart(turn& t, const self& s, slot& child, const cause
 
 handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept {
     cell& c = cell::of(child);
-    if (s.c.phase() >= cell_phase::terminating || c.phase() == cell_phase::ended)
+    if (s.c.is_ending() || c.state() == lifecycle::state::ended)
         return handled::ok();  // its end was ordered, or has come: nobody asks any more
     cell_extras* theirs = c.extras();
     const mailbox_index who = life_of(kernel_->slots(), child);  // it may be ending

@@ -27,7 +27,7 @@ handled actor_world::failed(cell& c, cause_ref why) noexcept {
     const failure text(why->kind() == failure_kind::exception ? "exception" : "failure");
     if (cell_extras* x = extras_of(c); x != nullptr) {
         x->cause = std::move(why);
-        if (!c.is(cell::failed))
+        if (!c.has_failed())
             x->failed_sender = turn::current()->sender();
     }
     return handled::failed(text);
@@ -74,20 +74,20 @@ handled actor_world::start(turn& t, void* state) noexcept {
     actor_world& w = of(t.system());
     cell& c = cell::at(state);
     const self s{w, t.place(), c};
-    const handled made = w.create(s, failure_kind::initialization);
+    handled made;
+    (void)w.create(s, failure_kind::initialization, made);
     if (c.is(cell::wants_held) && !c.is(cell::holds))
         w.hold_self(s, true);
     return made;
 }
 
-handled actor_world::create(const self& s, failure_kind as) noexcept {
+lifecycle::action actor_world::create(const self& s, failure_kind as, handled& made) noexcept {
     const actor_type& type = s.type();
     cell_extras* x = nullptr;
     const bool again = as == failure_kind::post_restart;
     (void)with_told(s.c, {});  // what an earlier instance said of itself
-    handled made = type.construct(s.c, s.instance(), detail::actor_place(s.place).maker());
-    if (made.is_ok())
-        s.c.set(cell::has_instance);
+    made = type.construct(s.c, s.instance(), detail::actor_place(s.place).maker());
+    const bool constructed = made.is_ok();
     made = with_told(s.c, made);
     if (made.is_ok()) {
         x = s.c.extras();
@@ -97,34 +97,36 @@ handled actor_world::create(const self& s, failure_kind as) noexcept {
             made = type.pre_start(s.c, s.instance());
         made = with_told(s.c, made);
     }
-    if (made.is_ok()) {
-        s.c.set_phase(cell_phase::alive);
-        if (!stream_.is_empty()) {
-            if (again)
-                stream_.publish(actor_restarted{{any_ref(s.index())}, x->cause});
-            else
-                stream_.publish(actor_started{{any_ref(s.index())}});
-        }
-        return made;
+    if (!made.is_ok()) {
+        // Whatever it was, it is a failure to begin; the instance is of no use.
+        x = extras_of(s.c);
+        if (x != nullptr && x->cause)
+            x->cause = x->cause.as(memory_, as);
+        // A constructor that failed may have begun some. They refer to it.
+        destroy_coroutines(s.c);
+        if (constructed)
+            destruct(s);
+        ++s.c.instance;  // what its constructor has kept of it is of no use either
+        return s.c.apply(lifecycle::event::not_created);
     }
-    // Whatever it was, it is a failure to begin; the instance is of no use.
-    x = extras_of(s.c);
-    if (x != nullptr && x->cause)
-        x->cause = x->cause.as(memory_, as);
-    destroy_instance(s);
-    return made;
+    const lifecycle::action owed = s.c.apply(lifecycle::event::created);
+    if (!stream_.is_empty()) {
+        if (again)
+            stream_.publish(actor_restarted{{any_ref(s.index())}, x->cause});
+        else
+            stream_.publish(actor_started{{any_ref(s.index())}});
+    }
+    return owed;
+}
+
+void actor_world::destruct(const self& s) noexcept {
+    forget_functions(s.c);
+    s.type().destruct(s.instance());
 }
 
 void actor_world::destroy_instance(const self& s) noexcept {
-    // Also without one: a constructor that failed may have begun some. They refer to it.
-    destroy_coroutines(s.c);
-    if (!s.c.is(cell::has_instance)) {
-        ++s.c.instance;  // what its constructor has kept of it is of no use either
-        return;
-    }
-    s.c.clear(cell::has_instance);
-    forget_functions(s.c);
-    s.type().destruct(s.instance());
+    destroy_coroutines(s.c);  // they refer to it
+    destruct(s);
     ++s.c.instance;
 }
 
@@ -171,9 +173,8 @@ void actor_world::forget_left(cell& c) noexcept {
 
 void actor_world::destroy(slot& place) noexcept {
     cell& c = cell::of(place);
-    if (!c.is(cell::has_instance))
+    if (c.apply(lifecycle::event::discard) != lifecycle::action::destroy_instance)
         return;
-    c.clear(cell::has_instance);
     destroy_coroutines(c);
     static_cast<const actor_type&>(*place.acts()).destruct(instance_of(place));
     // What belongs to it goes with its extras.
@@ -238,14 +239,14 @@ handled actor_world::look_at_orders(turn& t, const self& s) noexcept {
         be_resumed(t, s);
     if ((told & cell::told_reports) != 0)
         result = look_at_reports(t, s);
-    if (fails && s.c.phase() < cell_phase::terminating) {
+    if (fails && !s.c.is_ending()) {
         if (why)
             s.c.extras()->cause = why;  // not what was forgiven, or decided, meanwhile
         result = handled::failed(failure("failure"));
     }
     if ((told & cell::told_terminate) != 0)
         be_terminated(t, s);
-    if (s.c.phase() == cell_phase::restarting)
+    if (s.c.is_restarting())
         go_on_waiting(t, s);  // it may have waited for the time alone
     return result;
 }
@@ -257,13 +258,13 @@ void actor_world::hold_self(const self& s, bool on) noexcept {
     if (on) {
         s.c.set(cell::holds);
         (void)kernel_->suspend(me, suspension::supervision);
-        if (!s.c.is(cell::failed))
+        if (!s.c.has_failed())
             hold_children(s, true, {});
         return;
     }
     s.c.clear(cell::holds);
     (void)kernel_->resume(me, suspension::supervision);
-    if (!s.c.is(cell::failed))
+    if (!s.c.has_failed())
         hold_children(s, false, {});
 }
 
@@ -273,12 +274,10 @@ void actor_world::has_failed(const self& s, const failure& why) noexcept {
     cell_extras* x = extras_of(s.c);
     if (x != nullptr && !x->cause)
         x->cause = cause_ref::make(memory_, failure_kind::runtime, why);
-    if (s.c.phase() == cell_phase::terminating || s.c.is(cell::failed)) {
-        // Nobody asks any more, or was asked already: one suspension is enough.
+    if (s.c.apply(lifecycle::event::fails) == lifecycle::action::drop_suspension) {
         (void)kernel_->resume(s.index(), suspension::supervision);
         return;
     }
-    s.c.set(cell::failed);
     s.c.clear(cell::told_fail);  // it said so, and then failed at once: that is one failure
     if (!s.c.is(cell::holds))
         hold_children(s, true, x != nullptr ? x->perpetrator : mailbox_index{});
@@ -305,7 +304,7 @@ void actor_world::report(const self& s, std::uint32_t what) noexcept {
     terminate();
 }
 
-void actor_world::end_failure(const self& s) noexcept {
+void actor_world::forgive(const self& s) noexcept {
     if (cell_extras* x = s.c.extras(); x != nullptr) {
         x->cause = {};
         x->perpetrator = {};
@@ -313,26 +312,20 @@ void actor_world::end_failure(const self& s) noexcept {
         if (envelope* e = std::exchange(x->failed_message, nullptr))
             kernel_->dispose_kept(*e);
     }
-    if (!s.c.is(cell::failed))
-        return;
-    s.c.clear(cell::failed);
     (void)kernel_->resume(s.index(), suspension::supervision);
     if (!s.c.is(cell::holds))
         hold_children(s, false, {});
 }
 
 void actor_world::be_resumed(turn& t, const self& s) noexcept {
-    // A restart that has begun goes on: the old instance has had its pre_restart.
-    if (!s.c.is(cell::failed) || s.c.phase() >= cell_phase::restarting)
+    const lifecycle::action owed = s.c.apply(lifecycle::event::resume);
+    if (owed == lifecycle::action::restart_instead)
+        be_recreated(t, s, {});  // PK-SUP-8
+    if (owed != lifecycle::action::forgive)
         return;
-    // PK-SUP-8: who never came to life is made now.
-    if (!s.c.is(cell::has_instance)) {
-        be_recreated(t, s, {});
-        return;
-    }
     const cell_extras* x = s.c.extras();
     const mailbox_index perpetrator = x != nullptr ? x->perpetrator : mailbox_index{};
-    end_failure(s);
+    forgive(s);
     // What it failed for is forgiven, too.
     if (slot* child = find_child(s, perpetrator))
         cell::of(*child).tell(*kernel_, *child, cell::told_resume, cell::wants_held);
@@ -363,18 +356,15 @@ void actor_world::run_post_stop(const self& s) noexcept {
 // ---- restarting
 
 void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
-    if (s.c.phase() >= cell_phase::terminating)
+    const lifecycle::action owed = s.c.apply(lifecycle::event::restart);
+    if (owed == lifecycle::action::nothing)
         return;
-    if (s.c.phase() == cell_phase::restarting)
-        return;  // the restart going on makes a new one anyway
     cell_extras* x = extras_of(s.c);
     if (x == nullptr) {
         be_terminated(t, s);  // without memory it cannot be restarted, and must not wait for ever
         return;
     }
-    if (!s.c.is(cell::failed)) {
-        // A sibling failed: this one is held back for its restart as if it had.
-        s.c.set(cell::failed);
+    if (owed == lifecycle::action::suspend_and_prepare) {
         (void)kernel_->suspend(s.index(), suspension::supervision);
         if (!s.c.is(cell::holds))
             hold_children(s, true, {});
@@ -393,7 +383,7 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     cancel_timers(t);
     t.end_suspensions();
     unstash(s);
-    if (s.c.is(cell::has_instance)) {
+    if (s.c.has_instance()) {
         const actor_type& type = s.type();
         t.set_sender(x->failed_sender);  // C-PAT-6
         if (type.pre_restart != nullptr) {
@@ -408,28 +398,17 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     } else {
         stop_children(t);  // those of a constructor that failed
     }
-    s.c.set_phase(cell_phase::restarting);
     go_on_waiting(t, s);
 }
 
-void actor_world::finish_restart(turn& t, const self& s) noexcept {
-    cell_extras* x = s.c.extras();
-    const bool had_instance = s.c.is(cell::has_instance) || s.c.is(cell::had_instance);
-    s.c.clear(cell::had_instance);
-    destroy_instance(s);
+void actor_world::recreate(turn& t, const self& s, failure_kind as) noexcept {
     cancel_timers(t);  // PK-TIM-7: those of its last words
-    // PK-SUP-12: what failed to start starts again, as if for the first time.
-    const bool first =
-        !had_instance && x->cause && x->cause->kind() == failure_kind::initialization;
-    const cause_ref why = x->cause;
+    const cause_ref why = s.c.extras()->cause;
     // Those that the new instance makes are no survivors.
     registry& slots = kernel_->slots();
     const slot* const last = has_children(s) ? &last_child(slots, s.c) : nullptr;
-    const handled made =
-        create(s, first ? failure_kind::initialization : failure_kind::post_restart);
-    if (!made.is_ok()) {
-        // Still failed: the supervisor is asked again.
-        s.c.set_phase(cell_phase::alive);
+    handled made;
+    if (create(s, as, made) == lifecycle::action::report_again) {
         report(s, cell::report_failed);
         return;
     }
@@ -441,7 +420,7 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
         if (child == last)
             break;
     }
-    end_failure(s);
+    forgive(s);
     // PK-SUP-14: what was set before the failure still is.
     if (const idle_watch* idle = s.c.extras()->idle; idle != nullptr)
         set_receive_timeout(t, idle->after);
@@ -450,60 +429,51 @@ void actor_world::finish_restart(turn& t, const self& s) noexcept {
 // ---- ending
 
 void actor_world::be_terminated(turn& t, const self& s) noexcept {
-    if (s.c.phase() >= cell_phase::terminating)
-        return;
     {
         // From here on nobody is spawned below it.
         const family_lock held(*this, s.c);
-        s.c.set_phase(cell_phase::terminating);
+        if (s.c.apply(lifecycle::event::stop) == lifecycle::action::nothing)
+            return;
     }
     if (s.c.extras() != nullptr) {
         cancel_timers(t);
         set_receive_timeout(t, duration::max());
         unwatch_all(t, s);
     }
-    if (!has_children(s)) {
-        finish_termination(t, s);
-        return;
-    }
-    if (!s.c.is(cell::suspended)) {
-        s.c.set(cell::suspended);
+    if (has_children(s)) {
         (void)kernel_->suspend(s.index(), suspension::supervision);
+        stop_children(t);
     }
-    stop_children(t);
+    go_on_waiting(t, s);
 }
 
 void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
-    switch (s.c.phase()) {
-    case cell_phase::restarting:
-        if (s.c.extras()->ending_children != 0)
-            break;
-        if (!s.c.is(cell::backs_off)) {
-            finish_restart(t, s);
-        } else if (s.c.is(cell::has_instance)) {
-            // SV-4: what it holds is not kept for as long as it waits.
-            s.c.set(cell::had_instance);
-            destroy_instance(s);
-        }
-        break;
-    case cell_phase::terminating:
-        if (!has_children(s))
-            finish_termination(t, s);
-        break;
-    default:
-        break;
-    }
+    if (s.c.is_restarting() ? s.c.extras()->ending_children != 0 : has_children(s))
+        return;
+    const lifecycle::action owed = s.c.apply(lifecycle::event::children_gone);
+    if (owed == lifecycle::action::run_post_stop || owed == lifecycle::action::close_mailbox)
+        finish_termination(t, s, owed);
+    if (owed == lifecycle::action::destroy_instance)
+        destroy_instance(s);  // SV-4: what it holds is not kept while a back-off runs
+    if (!s.c.is_restarting() || s.c.is(cell::backs_off))
+        return;
+    // PK-SUP-12: what failed to start starts again, as if for the first time.
+    const cause_ref& why = s.c.extras()->cause;
+    const bool first = s.c.apply(lifecycle::event::restart_due) == lifecycle::action::create &&
+                       why && why->kind() == failure_kind::initialization;
+    recreate(t, s, first ? failure_kind::initialization : failure_kind::post_restart);
 }
 
-void actor_world::finish_termination(turn& t, const self& s) noexcept {
+void actor_world::finish_termination(turn& t, const self& s, lifecycle::action owed) noexcept {
     destroy_coroutines(s.c);
-    if (s.c.is(cell::has_instance)) {
+    if (owed == lifecycle::action::run_post_stop) {
         // Of the message it failed with, if that is why it ends.
-        t.set_sender(s.c.is(cell::failed) && s.c.extras() != nullptr ? s.c.extras()->failed_sender
-                                                                     : mailbox_index{});
+        t.set_sender(s.c.has_failed() && s.c.extras() != nullptr ? s.c.extras()->failed_sender
+                                                                 : mailbox_index{});
         run_post_stop(s);
         if (s.c.extras() != nullptr)
             cancel_timers(t);  // those of post_stop
+        (void)s.c.apply(lifecycle::event::discard);
         destroy_instance(s);
     }
     if (s.c.extras() != nullptr)

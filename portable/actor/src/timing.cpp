@@ -404,7 +404,7 @@ void actor_world::due_was_lost(mailbox_index whose, std::optional<timer_handle> 
 
 void actor_world::rearm_lost(turn& t, const self& s, const system_message& m) noexcept {
     cell_extras* x = s.c.extras();
-    if (x == nullptr || s.c.phase() >= cell_phase::terminating)
+    if (x == nullptr || s.c.is_ending())
         return;
     const auto& lost = static_cast<const lost_due&>(m);
     // What nobody knows may be one that is in the mailbox: it is not known by its new handle.

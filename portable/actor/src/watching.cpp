@@ -274,7 +274,7 @@ handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
     if (auto* m = e.get_if<receive_timeout>(); m != nullptr) {
         if (const auto done = tell_become(t, s, signal_kind::receive_timeout, m))
             return *done;
-        if (s.type().on_receive_timeout != nullptr && c.is(cell::has_instance))
+        if (s.type().on_receive_timeout != nullptr && c.has_instance())
             return s.type().on_receive_timeout(c, s.instance(), *m);
     }
     if (e.get_if<poison_pill>() != nullptr) {
@@ -305,7 +305,7 @@ handled actor_world::receive_other(turn& t, cell& c, envelope& e) noexcept {
             return receive_inner(t, s, *made, e.sender.read());
         }
     }
-    if (s.type().on_other != nullptr && c.is(cell::has_instance))
+    if (s.type().on_other != nullptr && c.has_instance())
         return s.type().on_other(c, s.instance(), e);
     tell_unhandled(t.self(), e);
     return handled::ok();

@@ -21,9 +21,9 @@ TEST(free_cell, UP_6_DF_47_the_flags_of_a_free_slot_are_readable_and_nothing_els
     slot_cache cache(slots.shared());
     slot* s = slots.take(cache);
     ASSERT_NE(s, nullptr);
-    const cell& c = *::new (s->user_state()) cell(mailbox_index{}, cell::has_instance);
+    const cell& c = *::new (s->user_state()) cell(mailbox_index{}, cell::is_named);
     slots.give_unopened(*s, cache);
-    EXPECT_EQ(c.flags(), std::uint32_t{cell::has_instance});
+    EXPECT_EQ(c.flags(), std::uint32_t{cell::is_named});
     EXPECT_TRUE(__asan_address_is_poisoned(&c.first_child));
     EXPECT_TRUE(__asan_address_is_poisoned(&c.next_report));
 }

@@ -41,6 +41,7 @@
 #include <tactus/actor/graceful_stop_source.hpp>
 #include <tactus/actor/held_message.hpp>
 #include <tactus/actor/keyed_list.hpp>
+#include <tactus/actor/lifecycle.hpp>
 #include <tactus/actor/limited_offer.hpp>
 #include <tactus/actor/load_samples.hpp>
 #include <tactus/actor/log.hpp>

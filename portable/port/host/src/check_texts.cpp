@@ -19,6 +19,7 @@ constexpr check_text texts[] = {
      "context-outside-turn"},
     {"actor_world", 1, "no room for the root guardian"},
     {"actor_world", 2, "no room for the guardians of user and system actors"},
+    {"lifecycle", 1, "an actor in a state in which the event cannot occur"},
     {"stash", 1, "stash() used outside of a message's handler, or by an actor without with_stash"},
     {"coroutine_set", 1, "a coroutine destroys all coroutines of its actor, itself included"},
     {"coroutine_set", 2, "a coroutine of the actor resumes another one from within"},

@@ -44,7 +44,7 @@ public:
     /// The instance there is now. Requires: it is alive, which is expected.
     [[nodiscard]] A& underlying() const {
         slot* place = in_.world().kernel().slots().find(who_.index());
-        if (place == nullptr || !cell::of(*place).is(cell::has_instance))
+        if (place == nullptr || !cell::of(*place).has_instance())
             fail("the actor under test has no instance: it has ended, or did not begin");
         return *std::launder(static_cast<A*>(actor_world::instance_of(*place)));
     }

@@ -424,7 +424,8 @@ private:
     bool send_recreate(slot& child, cause_ref why) noexcept;
 
     // Life.
-    [[nodiscard]] handled create(const self& s, failure_kind as) noexcept;
+    /// `made`: what constructor and hook came to.
+    [[nodiscard]] lifecycle::action create(const self& s, failure_kind as, handled& made) noexcept;
     /// What user code came to, if context().fail in it counts as if it had returned that: where it
     /// is not a message that was handled.
     [[nodiscard]] static handled with_told(cell& c, handled result) noexcept;
@@ -432,6 +433,7 @@ private:
     template <class Hook>
     void run_hook(const self& s, const char* name, Hook&& hook) noexcept;
     void run_post_stop(const self& s) noexcept;
+    void destruct(const self& s) noexcept;
     void destroy_instance(const self& s) noexcept;
     void forget_functions(cell& c) noexcept;
     static void destroy_coroutines(cell& c) noexcept;
@@ -474,16 +476,17 @@ private:
     void hold_self(const self& s, bool on) noexcept;
     void be_resumed(turn& t, const self& s) noexcept;
     void be_recreated(turn& t, const self& s, cause_ref why) noexcept;
-    void finish_restart(turn& t, const self& s) noexcept;
+    void recreate(turn& t, const self& s, failure_kind as) noexcept;
     void be_terminated(turn& t, const self& s) noexcept;
-    void finish_termination(turn& t, const self& s) noexcept;
-    void end_failure(const self& s) noexcept;
+    void finish_termination(turn& t, const self& s, lifecycle::action owed) noexcept;
+    void forgive(const self& s) noexcept;
     void has_failed(const self& s, const failure& why) noexcept;
     void report(const self& s, std::uint32_t what) noexcept;
     void go_on_waiting(turn& t, const self& s) noexcept;
     /// Null: nobody records, or it is the actor's end that acts, not the actor.
     [[nodiscard]] effect_recorder* recording(const cell& c) const noexcept {
-        return recorder_ != nullptr && c.phase() <= cell_phase::alive ? recorder_ : nullptr;
+        return recorder_ != nullptr && c.state() < lifecycle::state::restarting_empty ? recorder_
+                                                                                      : nullptr;
     }
     [[nodiscard]] bool has_children(const self& s) noexcept;
     /// Null: it is none, or has ended.
@@ -500,8 +503,7 @@ private:
     [[nodiscard]] handled be_notified(turn& t, const self& s, watch_entry& e) noexcept;
     /// An instance is there, and supervision does not hold it back.
     [[nodiscard]] static bool can_be_told(const cell& c) noexcept {
-        return c.phase() == cell_phase::alive && c.is(cell::has_instance) &&
-               !c.is(cell::failed | cell::holds);
+        return c.state() == lifecycle::state::alive && !c.is(cell::holds);
     }
     [[nodiscard]] handled queue_terminated(turn& t, const self& s, watch_record& r) noexcept;
     /// Signals for which there was no envelope while the actor was held back.

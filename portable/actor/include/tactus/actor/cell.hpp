@@ -17,18 +17,15 @@
 // Who is the first in the list tells the parent: until it has, the parent does not look.
 // An ended child's slot stays until its parent has looked: the parent gives it back.
 //
-// Phases; only the actor's own turn changes them:
-//
-//   starting --> alive --> restarting --> alive
-//      |           |           |
-//      +-----------+-----------+--> terminating --> ended
+// Its state is in the same word; only the actor's own turn changes it, by apply(): lifecycle.hpp.
 //
 // Invariants
 //   L1  children are linked in the order they were spawned; the list is the parent's (of a
 //       guardian, below which any thread spawns, under the world's lock)
 //   L2  a cell outlives its children, so a child may tell its parent at any time
 //   L3  `held` is applied once: the actor is suspended for it exactly while the bit `holds` is set
-//   L4  the bit `failed` is set exactly while the actor is suspended for a failure of its own
+//   L4  unless it is ending, the state is a failed one exactly while the actor is suspended for a
+//       failure of its own
 #pragma once
 
 #include <cstddef>
@@ -36,6 +33,7 @@
 #include <new>
 
 #include <tactus/actor/failure_cause.hpp>
+#include <tactus/actor/lifecycle.hpp>
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/slot.hpp>
 #include <tactus/dispatch/turn.hpp>
@@ -46,10 +44,6 @@ namespace tactus::inline v0 {
 class actor_world;
 struct actor_type;
 struct cell_extras;
-
-enum class cell_phase : std::uint8_t { starting, alive, restarting, terminating, ended };
-inline constexpr std::size_t cell_phase_count = 5;
-[[nodiscard]] const char* name_of(cell_phase phase) noexcept;
 
 class cell final : public system_message {
 public:
@@ -72,22 +66,18 @@ public:
         backs_off = 1U << 9U,  // its parent's, cleared when the time has come
         // its own
         holds = 1U << 10U,
-        failed = 1U << 11U,
-        has_instance = 1U << 12U,
-        special = 1U << 13U,    // receiving takes more than calling a handler
-        suspended = 1U << 14U,  // for the wait for its children
+        special = 1U << 13U,  // receiving takes more than calling a handler
         // its parent's
         stop_ordered = 1U << 15U,
         is_guardian = 1U << 16U,
         is_orphan = 1U << 17U,  // has no parent: gives its slot back itself
         is_named = 1U << 18U,
         awaits = 1U << 19U,           // its own: user messages wait for a coroutine
-        had_instance = 1U << 23U,     // its own: destroyed already, for a restart that waits
         is_odd_life = 1U << 24U,      // constant: of its generation, see life_of
         restart_ordered = 1U << 25U,  // its parent's, until the restart begins
     };
     static constexpr unsigned wait_shift = 20;  // see waits_for: three bits
-    static constexpr unsigned phase_shift = 26;
+    static constexpr unsigned state_shift = 28;
 
     cell(mailbox_index parent, std::uint32_t bits) noexcept : flags_(port::reused, bits) {
         kind = system_kind::supervise;
@@ -117,10 +107,16 @@ public:
 
     // ---- its own turn
 
-    [[nodiscard]] cell_phase phase() const noexcept {
-        return static_cast<cell_phase>(flags() >> phase_shift);
+    [[nodiscard]] static lifecycle::state state_in(std::uint32_t flags) noexcept {
+        return static_cast<lifecycle::state>(flags >> state_shift);
     }
-    void set_phase(cell_phase to) noexcept;
+    [[nodiscard]] lifecycle::state state() const noexcept { return state_in(flags()); }
+    [[nodiscard]] bool has_failed() const noexcept { return lifecycle::is_failed(state()); }
+    [[nodiscard]] bool has_instance() const noexcept { return lifecycle::has_instance(state()); }
+    [[nodiscard]] bool is_restarting() const noexcept { return lifecycle::is_restarting(state()); }
+    [[nodiscard]] bool is_ending() const noexcept { return lifecycle::is_ending(state()); }
+    /// Writes the state that follows; what the caller owes then. Nothing else writes the state.
+    lifecycle::action apply(lifecycle::event on) noexcept;
     void set(std::uint32_t bits) noexcept { flags_.fetch_or(bits, std::memory_order_relaxed); }
     void clear(std::uint32_t bits) noexcept { flags_.fetch_and(~bits, std::memory_order_relaxed); }
     /// What its coroutine waits for while it `awaits`: a number of the layer above.
