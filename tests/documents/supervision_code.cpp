@@ -65,6 +65,24 @@ private:
     actor_ref<print> printer_;
 };
 
+// Strategies with pauses; none of them fails here.
+class careful_office : public actor<> {
+public:
+    supervisor_strategy supervision() {
+        supervisor_strategy s = supervision_defaults();  // the default strategy
+        s.scope = supervision_scope::all_for_one;
+        return s;
+    }
+};
+class patient_office : public actor<> {
+public:
+    supervisor_strategy supervision() {
+        static constexpr restart_pacing patient{
+            .restarts = 3, .min = duration::from_ms(100), .max = duration::from_s(10)};
+        return {.pacing = &patient};
+    }
+};
+
 class archive : public actor<print> {
 public:
     void pre_start() {
@@ -164,6 +182,8 @@ bool soon(Condition condition) {
 
 bool supervises() {
     actor_system system{"press"};
+    system.spawn<careful_office>("careful");
+    system.spawn<patient_office>("patient");
     const auto o = system.spawn<office>("office");
     for (const char* text : {"a", "", "ink", "much", "b"})
         o.tell(print{text});

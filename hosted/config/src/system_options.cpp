@@ -151,6 +151,8 @@ std::expected<actor_system::options, config_error> system_options(const settings
             o.dispatcher = d.config;
     }
     o.rules = from.rules();
+    o.guardian_strategy = supervision_defaults(from.preset.value_or(system_preset::tactus));
+    o.pacing = o.guardian_strategy.pacing;
     o.names = [kept = std::make_shared<const settings>(from)](
                   resolver& to) -> std::expected<void, std::string> {
         if (const auto filled = fill(*kept, to); !filled)

@@ -189,6 +189,7 @@ struct actor_system::parts final : world_events {
                  .events = this,
                  .name = name,
                  .guardian_strategy = o.guardian_strategy,
+                 .pacing = o.pacing,
                  .timers = &timers,
                  .log = &log,
                  .places = true,

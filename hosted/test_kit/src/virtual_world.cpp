@@ -45,6 +45,7 @@ virtual_world::virtual_world(options o)
               .events = this,
               .name = how_.name,
               .guardian_strategy = how_.guardian_strategy,
+              .pacing = how_.pacing,
               .timers = &timers_,
               .places = how_.places && how_.events != nullptr}),
       // One message per run: whoever waits for something looks after each.

@@ -62,6 +62,7 @@ actor_world::actor_world(const options& o) noexcept
       events_(o.events),
       name_(o.name),
       guardian_strategy_(o.guardian_strategy),
+      pacing_(o.pacing),
       timers_(o.timers),
       log_(o.log),
       places_(o.places),

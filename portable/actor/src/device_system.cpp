@@ -113,6 +113,7 @@ device_system::parts::parts(std::string_view name, const toolbox& t, const devic
              .events = this,
              .name = name,
              .guardian_strategy = c.guardian_strategy,
+             .pacing = c.pacing,
              .timers = timers != nullptr ? &timers->service : nullptr,
              .log = &log,
              .services = c.services}),

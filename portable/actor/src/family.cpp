@@ -243,6 +243,10 @@ void actor_world::apply_restart(turn& t, const self& s, slot& child, const cause
         if (allowed && how.backoff.is_on()) {
             delay = next_delay(t, s, child, *why, how.backoff);
             allowed = delay.has_value();
+        } else if (how.pacing != nullptr && !how.max_restarts && !how.within) {
+            const duration pause = how.pacing->counts(*how.pacing, &s, *first, *last, child);
+            if (pause != duration::zero())
+                delay = pause;
         }
     }
 }
@@ -260,6 +264,7 @@ handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept 
         return handled::ok();  // decided already, or it was restarted for another's failure
     directive d = directive::stop;
     supervisor_strategy how;
+    how.pacing = pacing_;
     t.set_sender(who);  // C-SUP-20: for who asks
     const handled decided = decide(s, who, *why, d, how);
     if (!decided.is_ok()) {

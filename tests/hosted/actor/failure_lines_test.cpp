@@ -74,6 +74,7 @@ private:
         o.tools.log = &log_;
         o.tools.time = &time;
         o.failures = {.max = 3, .interval = 10s};
+        o.guardian_strategy = {};  // the clock stands still: nothing may wait
         return o;
     }
     actor_ref<int, settled> actor_named(const char* name) {

@@ -314,6 +314,17 @@ TEST(system_settings, SC_26_the_preset_is_the_schedulers_too) {
 }
 
 // SC-26: what the preset says of timers can be had alone, and left out.
+// DF-70
+TEST(system_settings, SC_26_the_preset_restarts_without_pauses) {
+    for (const bool is_pekko : {false, true}) {
+        const auto o = options_from(is_pekko ? "preset = \"pekko\"" : "");
+        ASSERT_TRUE(o.has_value());
+        const restart_pacing* expected = is_pekko ? nullptr : &bounded_storms;
+        EXPECT_EQ(o->guardian_strategy.pacing, expected);
+        EXPECT_EQ(o->pacing, expected);
+    }
+}
+
 TEST(system_settings, SC_26_each_rule_of_timers_can_be_had_alone) {
     const auto plain = options_from("");
     EXPECT_TRUE(plain->timer_policy == timer_policy{});

@@ -145,7 +145,10 @@ public:
         // 0 to 100; three times the driver's jitter, if that is more.
         std::uint32_t drift_budget_percent = drift_watch::default_percent;
         driver_policy driver_stops = {};  // what becomes of a driver that stops by itself
-        supervisor_strategy guardian_strategy = {};
+        // SV-5: see supervision_defaults, also for the preset `pekko`.
+        supervisor_strategy guardian_strategy = supervision_defaults();
+        // Of parents without `supervision()`.
+        const restart_pacing* pacing = supervision_defaults().pacing;
         std::chrono::nanoseconds shutdown_limit = std::chrono::seconds(10);  // max(): none
         at_limit then = at_limit::detach;
         shutdown_options shutdown = {};

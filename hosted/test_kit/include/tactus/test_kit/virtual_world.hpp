@@ -57,7 +57,9 @@ class virtual_world final : private world_events {
 public:
     struct options {
         std::string name = "test";
-        supervisor_strategy guardian_strategy = {};
+        // As those of an actor_system.
+        supervisor_strategy guardian_strategy = supervision_defaults();
+        const restart_pacing* pacing = supervision_defaults().pacing;
         world_events* events = nullptr;  // is told what the world says; outlives it
         effect_recorder* recorder = nullptr;
         std::uint32_t actors_max = 1U << 14U;

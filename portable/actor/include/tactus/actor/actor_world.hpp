@@ -115,6 +115,7 @@ public:
         world_events* events = nullptr;
         std::string_view name = "tactus";            // outlives the world
         supervisor_strategy guardian_strategy = {};  // of the user guardian
+        const restart_pacing* pacing = nullptr;      // of parents without `supervision()`
         scheduler* timers = nullptr;                 // null: actors have no timers
         logger* log = nullptr;                       // null: actors have no log
         bool places = false;                         // events are asked where actors run
@@ -457,6 +458,8 @@ private:
     void apply_restart(turn& t, const self& s, slot& child, const cause_ref& why,
                        const supervisor_strategy& how) noexcept;
     [[nodiscard]] bool allows(const self& s, slot& child, const supervisor_strategy& how) noexcept;
+    friend duration detail::count_restarts(const restart_pacing& by, const void* parent,
+                                           slot& first, const slot& last, slot& failed) noexcept;
     [[nodiscard]] mailbox_index key_of(const slot& child) const noexcept {
         return {kernel_->slots().number_of(child), 0};
     }
@@ -556,6 +559,7 @@ private:
     world_events* events_;
     std::string_view name_;
     supervisor_strategy guardian_strategy_;
+    const restart_pacing* pacing_;
     scheduler* timers_;
     logger* log_;
     bool places_;

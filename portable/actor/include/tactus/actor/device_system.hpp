@@ -53,6 +53,7 @@ struct device_config {
     std::size_t spare_bytes = 0;  // for everything else: large messages, subscriptions
     std::optional<std::uint32_t> throughput = {};
     supervisor_strategy guardian_strategy = {};
+    const restart_pacing* pacing = nullptr;  // SV-5: of parents without `supervision()`
     tactus::log_level log_level = tactus::log_level::info;
     world_events* events = nullptr;  // is told what happens; outlives the system
     // Dumps by message and samples: &all_services. Null: none, and less code.

@@ -13,7 +13,8 @@
 //   0             any      never
 //
 // With a `backoff` a restart takes place later: the actor that failed is held back until then, with
-// what it is sent, and its children are stopped at once.
+// what it is sent, and its children are stopped at once. `pacing` does the same to restarts that
+// follow each other too fast, and only to them (SV-5).
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,7 @@
 
 #include <tactus/actor/backoff.hpp>
 #include <tactus/actor/failure_cause.hpp>
+#include <tactus/dispatch/dispatch_rules.hpp>
 #include <tactus/time/instant.hpp>
 
 namespace tactus::inline v0 {
@@ -51,12 +53,52 @@ enum class supervision_scope : std::uint8_t {
 inline constexpr std::size_t supervision_scope_count = 3;
 [[nodiscard]] const char* name_of(supervision_scope scope) noexcept;
 
+struct restart_pacing;
+struct supervisor_strategy;
+
+/// How often one child was restarted; its parent's.
+class restart_count {
+public:
+    /// Counts one, and says whether it is allowed.
+    [[nodiscard]] bool allows(const supervisor_strategy& s, instant now) noexcept;
+    /// Counts one, and says how long it waits; zero: it takes place at once.
+    [[nodiscard]] duration pause(const restart_pacing& by, instant now) noexcept;
+    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+
+private:
+    std::uint32_t count_ = 0;
+    std::optional<instant> since_;  // none: no window is open
+};
+
+class slot;
+namespace detail {
+[[nodiscard]] duration count_restarts(const restart_pacing& by, const void* parent, slot& first,
+                                      const slot& last, slot& failed) noexcept;
+}  // namespace detail
+
+/// SV-5: when restarts of a child are a storm, and how long each waits then. Must outlive the
+/// actors whose restarts it bounds: a constant. Where there is none, nothing of it is linked.
+struct restart_pacing {
+    std::uint32_t restarts = 10;                 // within `within`: at once
+    duration within = duration::from_ms(1'000);  // from the first of them; then anew
+    duration min = duration::from_ms(10);        // the first that waits; each next twice as long
+    duration max = duration::from_ms(1'000);
+
+    /// The runtime's: counts a restart of each child from `first` to `last`, and says how long
+    /// these wait, which is what `failed` has to.
+    duration (*counts)(const restart_pacing& by, const void* parent, slot& first, const slot& last,
+                       slot& failed) noexcept = &detail::count_restarts;
+};
+
 struct supervisor_strategy {
     supervision_scope scope = supervision_scope::one_for_one;
     std::optional<std::uint32_t> max_restarts = {};
     std::optional<duration> within = {};
     // Must not throw towards us: it is called through a thunk of the user's (see supervision()).
     directive (*decider)(const failure_cause& why) = &default_decider;
+    // SV-5; null: every restart takes place at once. Without effect beside `max_restarts`, `within`
+    // or a `backoff`, which limit restarts themselves, and in a system without timers.
+    const restart_pacing* pacing = nullptr;
     backoff_options backoff = {};  // SV-4; off unless it says otherwise
 
     /// What the decider says. PK-TYP-7: a back-off is for those that fail to begin, too, so that
@@ -67,16 +109,17 @@ struct supervisor_strategy {
     }
 };
 
-/// How often one child was restarted; its parent's.
-class restart_count {
-public:
-    /// Counts one, and says whether it is allowed.
-    [[nodiscard]] bool allows(const supervisor_strategy& s, instant now) noexcept;
-    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+/// SV-5: the bounds of the default strategy.
+inline constexpr restart_pacing bounded_storms{};
 
-private:
-    std::uint32_t count_ = 0;
-    std::optional<instant> since_;  // none: no window is open
-};
+/// The strategy of a guardian and of a parent without `supervision()`, by a system's preset: with
+/// `pekko` every restart takes place at once (SC-26).
+[[nodiscard]] constexpr supervisor_strategy supervision_defaults(
+    system_preset preset = system_preset::tactus) noexcept {
+    supervisor_strategy s;
+    if (preset == system_preset::tactus)
+        s.pacing = &bounded_storms;
+    return s;
+}
 
 }  // namespace tactus::inline v0
