@@ -2,9 +2,12 @@
 //
 // The C++ that docs/coroutines.md shows in pieces, with what it needs around it. code_blocks.py
 // sees that each piece of the page is here; this is compiled and run.
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <expected>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <tactus/actor/cancel_context.hpp>
@@ -13,10 +16,12 @@
 #include <tactus/actor/one_shot_signal.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/dispatch/turn.hpp>
+#include <tactus/runtime/actor_system.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 
 using namespace tactus;  // NOLINT: as the page does
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -91,6 +96,57 @@ public:
 private:
     std::optional<coroutine_set> coroutines_;  // its end destroys what still waits
 };
+
+// ---- the next message
+
+struct pay {
+    int cents;
+};
+struct card_number {
+    int code;
+};
+struct code {
+    int digits;
+};
+struct refused {};
+
+std::atomic<int> paid = 0;
+std::atomic<int> unexpected = 0;
+
+class bank : public actor<pay> {
+public:
+    void on(const pay& p) { paid += p.cents; }
+};
+
+class checkout : public actor<pay, card_number, code, refused> {
+public:
+    explicit checkout(actor_ref<pay> bank) : bank_(bank) {}
+    task<> on(pay p) {
+        const card_number card = co_await context().next<card_number>();
+        const auto typed = co_await context().next<code>(30s);
+        if (!typed || typed->digits != card.code)
+            co_return;  // typed.error() is next_error::timeout
+        bank_.tell(p);
+    }
+    void on(const card_number&) { ++unexpected; }  // those that no task waits for
+    void on(const code&) { ++unexpected; }
+    void on(const refused&) { ++unexpected; }
+
+private:
+    actor_ref<pay> bank_;
+};
+
+bool pays() {
+    actor_system system{"till"};
+    const auto desk = system.spawn<checkout>("desk", system.spawn<bank>("bank"));
+    desk.tell(pay{5});
+    desk.tell(refused{});
+    desk.tell(card_number{1234});
+    desk.tell(code{1234});
+    for (int i = 0; i < 5'000 && (paid != 5 || unexpected != 1); ++i)
+        std::this_thread::sleep_for(1ms);
+    return paid == 5 && unexpected == 1;
+}
 
 // ---- something to wait for
 
@@ -182,7 +238,7 @@ int main() {
     const bool waited = sold == 0 && failures == 2 && rings_heard == 1;
     prices_known.wake();
     (void)ticks.run_until_idle(100);
-    const bool good = waited && sold == 60 + 30 + 10;
+    const bool good = waited && sold == 60 + 30 + 10 && pays();
     std::puts(good ? "the page's code works" : "the page's code does not work");
     return good ? 0 : 1;
 }

@@ -11,6 +11,7 @@
 #include <tactus/actor/device_system.hpp>
 #include <tactus/actor/event_stream.hpp>
 #include <tactus/actor/failure_cause.hpp>
+#include <tactus/actor/next_message.hpp>
 #include <tactus/dispatch/events.hpp>
 #include <tactus/dispatch/resolve_error.hpp>
 #include <tactus/dispatch/sent.hpp>
@@ -51,6 +52,7 @@ int main() {
     print<name_fault>("name_fault", name_fault_count, &name_of);
     print<ask_fault>("ask_fault", ask_fault_count, &name_of);
     print<device_error::kind>("device_error::kind", device_error_count, &name_of);
+    print<next_error>("next_error", next_error_count, &name_of);
     print<suspend_error>("suspend_error", suspend_error_count, &name_of);
     print<failure_kind>("failure_kind", failure_kind_count, &name_of);
     print<cancel_kind>("cancel_kind", cancel_kind_count, &name_of);

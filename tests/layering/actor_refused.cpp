@@ -18,6 +18,7 @@
 #define message_stays_any 10
 #define reference_widened 11
 #define behavior_without 12
+#define foreign_awaited 13
 
 #if !defined(CASE)
 #define CASE 0
@@ -54,6 +55,13 @@ private:
 public:
 #endif
     void on(const piano&) {}
+    task<> next_one() {
+#if CASE == foreign_awaited
+        (void)co_await context().next<withdrawal>();
+#else
+        (void)co_await context().next<deposit>();
+#endif
+    }
     void pre_start() {
 #if CASE == foreign_adapted
         (void)context().message_adapter<int>([](int n) { return withdrawal{n}; });

@@ -155,6 +155,8 @@ void actor_world::free_extras(cell& c) noexcept {
     free_records(x->watching);
     forget_functions(c);
     if (cell_coroutines* own = x->coroutines; own != nullptr) {
+        if (own->receives != nullptr)
+            own->receives->end(memory_);
         own->~cell_coroutines();
         memory_.release(own, sizeof *own, alignof(cell_coroutines));
     }

@@ -10,8 +10,8 @@
 namespace tactus::inline v0 {
 
 const char* name_of(wait_kind what) noexcept {
-    static constexpr const char* names[wait_kind_count] = {"other", "time", "reply", "room",
-                                                           "signal"};
+    static constexpr const char* names[wait_kind_count] = {"other", "time",   "reply",
+                                                           "room",  "signal", "message"};
     return names[static_cast<std::size_t>(what)];
 }
 

@@ -32,14 +32,47 @@ cell_coroutines* actor_world::coroutines_for(turn& t, cell& c, coroutine_keep& k
     return own;
 }
 
-void actor_world::await_coroutine(turn& t, cell& c) noexcept {
+void actor_world::await_coroutine(cell& c) noexcept {
     // One begins while another waits when what is told does not come through the mailbox: what
     // watch_with was given, of which that had no room.
-    if (c.extras()->coroutines->awaited++ == 0) {
+    cell_coroutines& own = *c.extras()->coroutines;
+    if (own.awaited++ == 0) {
         c.set(cell::awaits);
-        (void)kernel_->suspend(t.self(), suspension::await);
+        settle_hold(own);
     }
     note_wait(c);
+}
+
+void actor_world::settle_hold(cell_coroutines& own) noexcept {
+    const bool holds = own.awaited != 0 && (own.receives == nullptr || !own.receives->is_waiting());
+    if (own.awaited == 0 && own.receives != nullptr)
+        own.receives->put_back(kernel_->slots().at(own.owner().slot_number()));
+    if (holds == own.holds)
+        return;
+    own.holds = holds;
+    (void)(holds ? kernel_->suspend(own.owner(), suspension::await)
+                 : kernel_->resume(own.owner(), suspension::await));
+}
+
+bool actor_world::receive_special(turn& t, cell& c, envelope& e) noexcept {
+    cell_coroutines* const own = c.extras()->coroutines;
+    auto way = message_waits::way::handler;
+    if (own != nullptr && own->receives != nullptr)
+        way = own->receives->take(t, e);
+    if (way == message_waits::way::aside)
+        return true;
+    note_activity(t, c, e);
+    return way == message_waits::way::task;
+}
+
+void actor_world::settle_special(cell& c) noexcept {
+    const cell_extras& x = *c.extras();
+    const bool waits = x.coroutines != nullptr && x.coroutines->receives != nullptr &&
+                       x.coroutines->receives->is_waiting();
+    if (waits || x.becomes != nullptr || x.idle != nullptr)
+        c.set(cell::special);
+    else
+        c.clear(cell::special);
 }
 
 void actor_world::fail_beside(turn& t, const failure& why) noexcept {
@@ -94,7 +127,7 @@ void actor_world::coroutine_ended(coroutine_set& of, const coroutine_keep& kept,
         kernel.dispose_kept(message);
     if (own.c.is(cell::awaits) && of.ended_waited() && --own.awaited == 0) {
         own.c.clear(cell::awaits);
-        (void)kernel.resume(of.owner(), suspension::await);
+        own.world.settle_hold(own);
     }
 }
 

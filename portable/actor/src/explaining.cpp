@@ -42,6 +42,8 @@ constexpr reason reasons[] = {
      "a coroutine that asked and waits for the reply"},
     {[](std::uint32_t f) noexcept { return awaits(f, wait_kind::room); },
      "a coroutine that waits for room in a mailbox"},
+    {[](std::uint32_t f) noexcept { return awaits(f, wait_kind::message); },
+     "a coroutine that waits for a message"},
     {[](std::uint32_t f) noexcept { return awaits(f, wait_kind::signal); },
      "a coroutine that waits for a signal"},
     {[](std::uint32_t f) noexcept { return (f & cell::awaits) != 0; }, "a coroutine"},

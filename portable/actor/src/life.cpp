@@ -146,8 +146,7 @@ void actor_world::forget_functions(cell& c) noexcept {
         x->left = f->next;
         f->release(memory_);
     }
-    if (x->idle == nullptr)
-        c.clear(cell::special);
+    settle_special(c);
 }
 
 void actor_world::leave(cell_extras& x, instance_function& f) noexcept {

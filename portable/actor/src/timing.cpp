@@ -435,8 +435,7 @@ void actor_world::forget_receive_timeout(turn& t) noexcept {
     t.set_stamp(nullptr);
     memory_.release(x.idle, sizeof *x.idle, alignof(idle_watch));
     x.idle = nullptr;
-    if (x.becomes == nullptr)
-        c.clear(cell::special);
+    settle_special(c);
 }
 
 void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after) noexcept {

@@ -49,10 +49,17 @@ struct alignas(16) wide {
     }
 };
 
-class driver : public actor<form> {
+class driver : public actor<form, std::string> {
 public:
     explicit driver(actor_ref<question, order, std::string> whom) : to(whom) { happened.wake(); }
     task<> on(form f) { co_await f(*this); }
+    void on(const std::string&) { ADD_FAILURE() << "every text is waited for"; }
+    /// A text comes, and is waited for.
+    template <class... Limits>
+    [[nodiscard]] auto next(Limits... limits) {
+        self().tell(std::string(long_text));
+        return context().next<std::string>(limits...);
+    }
     [[nodiscard]] auto ctx() const { return context(); }
     [[nodiscard]] any_ref fresh() { return context().spawn_anonymous<peer>(); }
     void count(bool good) { done += good ? 1U : 0U; }
@@ -205,6 +212,10 @@ constexpr duration ms(int n) {
 }
 
 TACTUS_FORMS(delays, co_await d.ctx().delay(ms(1)));
+TACTUS_FORMS(next_texts, co_await d.next());
+TACTUS_FORMS(limited_texts, co_await d.next(duration::from_s(1)));
+TACTUS_FORMS(cancellable_texts, co_await d.next(d.wanted.token()));
+TACTUS_FORMS(limited_cancellable_texts, co_await d.next(duration::from_s(1), d.wanted.token()));
 TACTUS_FORMS(cancellable_delays, co_await d.ctx().delay(ms(1), d.wanted.token()));
 TACTUS_FORMS(offers_of_a_temporary, co_await d.ctx().offer(d.to, std::string(long_text)));
 TACTUS_FORMS(offers_of_a_copy, co_await d.ctx().offer(d.to, d.named));

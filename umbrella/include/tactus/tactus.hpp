@@ -46,6 +46,7 @@
 #include <tactus/actor/load_samples.hpp>
 #include <tactus/actor/log.hpp>
 #include <tactus/actor/name_table.hpp>
+#include <tactus/actor/next_message.hpp>
 #include <tactus/actor/offer_awaiter.hpp>
 #include <tactus/actor/one_shot_signal.hpp>
 #include <tactus/actor/owned_function.hpp>

@@ -250,7 +250,7 @@ struct actor_table {
         if (!result.is_ok())
             return result;
         if (!reentrant && set->last_waits())
-            world.await_coroutine(t, c);
+            world.await_coroutine(c);
         return handled::kept();
     }
 
@@ -260,7 +260,8 @@ struct actor_table {
     static handled receive(turn& t, void* place, envelope& e) noexcept {
         cell& c = cell::at(place);
         if (c.is(cell::special)) [[unlikely]] {
-            actor_world::of(t.system()).note_activity(t, c, e);
+            if (actor_world::of(t.system()).receive_special(t, c, e))
+                return handled::kept();
             if (instance_function* as = c.extras()->becomes; as != nullptr)
                 return receive_as(t, c, e, static_cast<become_frame<Ms...>&>(*as));
         }

@@ -107,8 +107,23 @@ public:
     // SC-24: its message, while a coroutine has it: armed again when that has ended. Null: none.
     const envelope* being_handled = nullptr;
 
+    /// The type of its message; null on a device.
+    [[nodiscard]] const message_type* sends() const noexcept { return sends_.get(); }
+
 protected:
-    actor_timer() = default;
+    explicit actor_timer(const message_type& sends) noexcept : sends_(sends) {}
+
+private:
+    struct no_type {
+        explicit no_type(const message_type&) noexcept {}
+        [[nodiscard]] static const message_type* get() noexcept { return nullptr; }
+    };
+    struct some_type {
+        explicit some_type(const message_type& t) noexcept : type(&t) {}
+        [[nodiscard]] const message_type* get() const noexcept { return type; }
+        const message_type* type;
+    };
+    [[no_unique_address]] std::conditional_t<port::has_interrupts, no_type, some_type> sends_;
 };
 
 namespace detail {
@@ -117,7 +132,7 @@ template <message M>
 class timer_of final : public actor_timer {
 public:
     explicit timer_of(M&& message) noexcept(std::is_nothrow_move_constructible_v<M>)
-        : message_(std::move(message)) {}
+        : actor_timer(message_type_of<M>), message_(std::move(message)) {}
     [[nodiscard]] envelope* wrap(actor_scheduler& kernel, mailbox_index who,
                                  bool last) noexcept override {
         if (last)

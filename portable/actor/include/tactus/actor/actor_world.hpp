@@ -271,6 +271,13 @@ public:
     /// A message that counts has come: for actors with a receive timeout.
     void note_activity(turn& t, cell& c, const envelope& e) noexcept;
 
+    /// What receiving takes beside a handler. True: a task takes the message, or it was set aside.
+    [[nodiscard]] bool receive_special(turn& t, cell& c, envelope& e) noexcept;
+    /// Whether it takes more than a handler.
+    static void settle_special(cell& c) noexcept;
+    /// Whether user messages wait for coroutines.
+    void settle_hold(cell_coroutines& own) noexcept;
+
     /// AC-2: the coroutines of the actor; null when there is no memory.
     [[nodiscard]] cell_coroutines* coroutines_of(turn& t, cell& c) noexcept;
     /// The same, for a handler of the message being handled, which they will keep: also what it
@@ -287,7 +294,7 @@ public:
             fail_beside(t, begun.why());
     }
     /// User messages wait from now on, until the coroutine has ended.
-    void await_coroutine(turn& t, cell& c) noexcept;
+    void await_coroutine(cell& c) noexcept;
     /// The end of a handler's coroutine, which keeps its envelope.
     static void coroutine_ended(coroutine_set& of, const coroutine_keep& kept,
                                 coroutine_end how) noexcept;

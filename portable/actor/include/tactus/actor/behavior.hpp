@@ -388,8 +388,7 @@ void protocol_context<Ms...>::unbecome() noexcept {
     instance_function* f = x->becomes;
     x->becomes = f->next;
     world().leave(*x, *f);
-    if (x->becomes == nullptr && x->idle == nullptr)
-        cell::of(in().place()).clear(cell::special);
+    actor_world::settle_special(cell::of(in().place()));
 }
 
 template <class... Ms>

@@ -105,6 +105,28 @@ struct child_record : waiting_node {
     delayed_restart* later = nullptr;  // null: it was restarted at once, always
 };
 
+/// The waits of an actor's tasks for messages; see next_message.hpp. An interface, so that nothing
+/// of it is in programs without such waits.
+class message_waits {
+public:
+    message_waits(const message_waits&) = delete;
+    message_waits& operator=(const message_waits&) = delete;
+
+    /// Where a message goes: aside, it is kept until a handler ends.
+    enum class way : std::uint8_t { handler, task, aside };
+
+    [[nodiscard]] virtual bool is_waiting() noexcept = 0;
+    [[nodiscard]] virtual way take(turn& t, envelope& e) noexcept = 0;
+    /// What was set aside is to be handled.
+    virtual void put_back(slot& place) noexcept = 0;
+    /// Ends the coroutines, and gives its memory back.
+    virtual void end(memory_source& memory) noexcept = 0;
+
+protected:
+    message_waits() = default;
+    ~message_waits() = default;
+};
+
 /// The coroutines of one actor, and who they belong to.
 struct cell_coroutines final : coroutine_set {
     /// A pointer, so that nothing of it is in programs without coroutines.
@@ -115,7 +137,9 @@ struct cell_coroutines final : coroutine_set {
     actor_world& world;
     cell& c;
     const going_on go_on;
-    std::uint32_t awaited = 0;  // handlers that others wait for
+    message_waits* receives = nullptr;  // null: none has waited for a message
+    std::uint32_t awaited = 0;          // handlers that others wait for
+    bool holds = false;                 // the mailbox, for them
 };
 
 /// A receive timeout that is on.

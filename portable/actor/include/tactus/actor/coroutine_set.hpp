@@ -33,8 +33,8 @@
 namespace tactus::inline v0 {
 
 /// What a coroutine waits for, for people (EV-5).
-enum class wait_kind : std::uint8_t { other, time, reply, room, signal };
-inline constexpr std::size_t wait_kind_count = 5;
+enum class wait_kind : std::uint8_t { other, time, reply, room, signal, message };
+inline constexpr std::size_t wait_kind_count = 6;
 [[nodiscard]] const char* name_of(wait_kind what) noexcept;
 
 /// What a handler's coroutine may give.

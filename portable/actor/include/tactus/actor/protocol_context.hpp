@@ -8,6 +8,7 @@
 //   pipe_to_self(task, f)     what the task gives, made one of the protocol by f, is told to it
 //   ask<R>(..., f)            the same of a question; nothing waits
 //   become(behavior)          from the next message on; unbecome() returns to what was before
+//   co_await next<M>()        the next message M, instead of its handler
 //
 // An adapter's reference is the actor's own, for another message: it ends with the actor, and its
 // messages keep their order with all others. Adapters and behaviors belong to the instance: a
@@ -23,6 +24,7 @@
 #include <tactus/actor/actor_context.hpp>
 #include <tactus/actor/ask_source.hpp>
 #include <tactus/actor/effect_recorder.hpp>
+#include <tactus/actor/next_message.hpp>
 #include <tactus/actor/task.hpp>
 
 namespace tactus::inline v0 {
@@ -41,6 +43,16 @@ template <class M, class... Ms>
 struct adapted_message {
     static_assert(requirement < same_count<M, Ms...> == 1, adapter_makes_foreign_message < M,
                   Ms... >> ::met, "an adapter makes a message of the actor's protocol");
+    static constexpr bool met = true;
+};
+
+template <class M, class... Ms>
+struct actor_does_not_take_the_message;
+template <class M, class... Ms>
+struct awaited_message {
+    static_assert(requirement < same_count<M, Ms...> == 1, actor_does_not_take_the_message < M,
+                  Ms... >> ::met, "next<M>() waits for a message of the actor's protocol");
+    static_assert(std::is_move_constructible_v<M>, "a message that a task takes is moved to it");
     static constexpr bool met = true;
 };
 
@@ -130,6 +142,23 @@ public:
         using source = ask_source<R, std::decay_t<Make>>;
         return wait_awaiter<source, Token, detail::function_needs_name<Make>>(
             {&world(), target, std::forward<Make>(make), timeout}, token);
+    }
+
+    /// `co_await context().next<M>()` gives the next M that the actor is sent, which its handler
+    /// does not get then; with a limit expected<M, next_error>, with a cancel_token an
+    /// expected<..., cancelled> of that. Of several tasks that wait for an M the earliest gets it.
+    /// See docs/coroutines.md.
+    template <class M, class Token = no_token>
+        requires(std::same_as<Token, no_token> || std::same_as<Token, cancel_token>)
+    [[nodiscard]] auto next(Token token = {}) const noexcept {
+        static_assert(detail::awaited_message<M, Ms...>::met);
+        return next_awaiter<M, false, Token>(duration::max(), token);
+    }
+    template <class M, class Token = no_token>
+        requires(std::same_as<Token, no_token> || std::same_as<Token, cancel_token>)
+    [[nodiscard]] auto next(duration limit, Token token = {}) const noexcept {
+        static_assert(detail::awaited_message<M, Ms...>::met);
+        return next_awaiter<M, true, Token>(limit, token);
     }
 
 private:

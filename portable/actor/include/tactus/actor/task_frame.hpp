@@ -151,7 +151,9 @@ struct awaiter_at {
     auto await_suspend(std::coroutine_handle<Promise> who) const noexcept {
         return of->await_suspend(who);
     }
-    decltype(auto) await_resume() const noexcept { return of->await_resume(); }
+    decltype(auto) await_resume() const noexcept(noexcept(of->await_resume())) {
+        return of->await_resume();
+    }
 };
 
 struct task_begin;

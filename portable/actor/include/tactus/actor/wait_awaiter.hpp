@@ -10,7 +10,7 @@
 //         source(request&& what, waker& to_wake, mailbox_index owner) noexcept;
 //         bool start() noexcept;                 // false: there is nothing to wait for
 //         bool give_up() noexcept;               // true: the waker will not be called
-//         result take() noexcept;                // the waker was called, or start() was false
+//         result take();                         // the waker was called, or start() was false
 //     };
 //
 // It lives in the wait's block (continuation_waker.hpp): until its waker was called, or it gave up,
@@ -41,13 +41,16 @@ concept wait_source = requires(Source s, typename Source::request r, waker& w, m
     requires noexcept(Source(std::move(r), w, who));
     { s.start() } noexcept -> std::same_as<bool>;
     { s.give_up() } noexcept -> std::same_as<bool>;
-    { s.take() } noexcept -> std::same_as<typename Source::result>;
+    { s.take() } -> std::same_as<typename Source::result>;
 };
 
 /// For waits that nobody cancels.
 struct no_token {};
 
 namespace detail {
+
+template <class Source>
+inline constexpr bool takes_quietly = noexcept(std::declval<Source&>().take());
 
 /// The block of a wait.
 template <class Source, class Token>
@@ -73,7 +76,10 @@ public:
     }
     using continuation_waker::leave;
     using continuation_waker::was_cancelled;
-    [[nodiscard]] typename Source::result outcome() noexcept { return source_.take(); }
+    [[nodiscard]] typename Source::result outcome() noexcept(takes_quietly<Source>) {
+        return source_.take();
+    }
+    [[nodiscard]] Source& source() noexcept { return source_; }
 
 private:
     wait_block(const coroutine_set& of, typename Source::request&& what) noexcept
@@ -138,7 +144,7 @@ public:
         }
         return waits;
     }
-    [[nodiscard]] result await_resume() noexcept {
+    [[nodiscard]] result await_resume() noexcept(detail::takes_quietly<Source>) {
         if constexpr (cancellable) {
             if (block_->was_cancelled())
                 return std::unexpected(token_.checkpoint().value_or(cancelled{}));
@@ -151,6 +157,12 @@ public:
         } else {
             return block_->outcome();
         }
+    }
+
+protected:
+    /// Null: the wait has not begun.
+    [[nodiscard]] Source* source() noexcept {
+        return block_ != nullptr ? &block_->source() : nullptr;
     }
 
 private:
