@@ -79,12 +79,14 @@ void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
         const mailbox_index named = names_.last_parent_of(at);
         return named.valid() ? named : parent_of(at);
     };
+    // Of a deeper one the lowest names are written; counting all would cost its depth each time.
+    constexpr std::uint32_t names_max = window * window;
     std::uint32_t left = 0;
-    for (mailbox_index at = who; has_name(at); at = above(at))
+    for (mailbox_index at = who; has_name(at) && left <= names_max; at = above(at))
         ++left;
     to.write(path_scheme);
     to.write(name_);
-    if (left > window * window) {
+    if (left > names_max) {
         to.write("/...");
         left = window;
     }

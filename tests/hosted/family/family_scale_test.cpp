@@ -76,19 +76,41 @@ private:
     supervisor_strategy how_;
 };
 
-/// A member of a chain: has the rest of it below.
-class ring_of_chain : public actor<std::uint32_t> {
+/// A member of a chain: has the rest of it below, and does not decide about it.
+class ring_of_chain : public actor<std::uint32_t, strike> {
 public:
     ring_of_chain() { ++lives; }
     void on(std::uint32_t below) {
+        lowest = self();
         if (below != 0)
             (*context().try_spawn<ring_of_chain>("", {})).tell(below - 1);
     }
+    std::expected<void, failure> on(const strike&) { return std::unexpected(failure("struck")); }
+    supervisor_strategy supervision() {
+        return {.decider = [](const failure_cause&) { return directive::escalate; }};
+    }
+
+    static inline actor_ref<std::uint32_t, strike> lowest;
 };
 
+/// Counts what is written.
+struct counting_sink final : text_sink {
+    void write(std::string_view text) noexcept override { size += text.size(); }
+    std::size_t size = 0;
+};
+
+/// Writes the path of each actor that failed, as a log does.
 struct quiet final : world_events {
+    void supervised(const decision& d) noexcept override {
+        counting_sink path;
+        if (of != nullptr)
+            of->write_path(d.child.index(), path);
+        ++decided;
+    }
     void guardian_failed(const failure_cause&) noexcept override { ++failed; }
     void world_ended() noexcept override { ++ended; }
+    actor_world* of = nullptr;
+    std::uint32_t decided = 0;
     std::uint32_t failed = 0;
     std::uint32_t ended = 0;
 };
@@ -128,6 +150,9 @@ public:
     /// The most steps of one turn since the last call.
     std::uint64_t take_longest() { return std::exchange(longest_, 0); }
     [[nodiscard]] actor_world& world() { return world_; }
+    /// From now on; how many there were.
+    void write_paths() { said_.of = &world_; }
+    [[nodiscard]] std::uint32_t decided() const { return said_.decided; }
 
 private:
     runtime::heap_memory heap_;
@@ -344,17 +369,63 @@ TEST(family_scale, DF_45_many_watch_one) {
     }
 }
 
-TEST(family_scale, DF_45_a_chain_is_deep) {
-    expect_flat("chain", size_of_family(), [](std::uint32_t n) {
-        rig r(n);
+namespace {
+
+/// A chain of `n`, all of which have begun.
+struct chain {
+    explicit chain(std::uint32_t n) : r(2 * n), before(steps) {
         lives = 0;
-        const std::uint64_t before = steps;
-        const auto top = r.spawn<ring_of_chain>("");
+        top = r.spawn<ring_of_chain>("");
         top.tell(n - 1);
         r.run();
         EXPECT_EQ(lives, n);
-        (void)r.world().stop(top.any().index());
-        r.run();
+    }
+    rig r;
+    std::uint64_t before;
+    actor_ref<std::uint32_t, strike> top;
+};
+
+}  // namespace
+
+TEST(family_scale, DF_45_a_chain_is_deep) {
+    expect_flat("chain", size_of_family(), [](std::uint32_t n) {
+        chain c(n);
+        (void)c.r.world().stop(c.top.any().index());
+        c.r.run();
+        return static_cast<double>(steps - c.before) / n;
+    });
+}
+
+// DF-45, DF-50: the failure of the lowest one goes up to the guardian, which restarts the top; each
+// decision is written with its path.
+TEST(family_scale, DF_45_a_failure_goes_up_a_chain) {
+    expect_flat("chain, escalate", size_of_family(), [](std::uint32_t n) {
+        chain c(n);
+        c.r.write_paths();
+        const std::uint64_t before = steps;
+        ring_of_chain::lowest.tell(strike{});
+        c.r.run();
+        EXPECT_EQ(c.r.decided(), n);
+        EXPECT_EQ(lives, n + 1);
         return static_cast<double>(steps - before) / n;
+    });
+}
+
+TEST(family_scale, DF_50_paths_and_dumps_of_a_chain) {
+    expect_flat("chain, path of the lowest", size_of_family(), [](std::uint32_t n) {
+        chain c(n);
+        const std::uint64_t before = steps;
+        counting_sink path;
+        c.r.world().write_path(ring_of_chain::lowest.index(), path);
+        EXPECT_GT(path.size, 100U);
+        return static_cast<double>(steps - before);
+    });
+    expect_flat("chain, dump", size_of_family(), [](std::uint32_t n) {
+        chain c(n);
+        const std::uint64_t before = steps;
+        counting_sink all;
+        c.r.world().dump(all);
+        EXPECT_GT(all.size, 10'000U);
+        return static_cast<double>(steps - before);
     });
 }
