@@ -322,6 +322,11 @@ bool invoker::end_of_kind(turn& t) noexcept {
     const char* why = block.queue().broken();
     if (why != nullptr) [[unlikely]]
         queue_broke(t, block, why);
+    while (envelope* e = block.take_evicted()) {
+        system.hub_.discarded(&t.worker_.measured_, 1);
+        system.hub_.dead_letter(t.self(), *e, dead_letter_cause::mailbox_full);
+        t.worker_.envelopes_.dispose(*e);
+    }
     // MB-5: above the threshold for longer than a second, senders are told again. The clock is read
     // once per run, and only then.
     if (block.warned() && system.time_ != nullptr)

@@ -42,8 +42,16 @@ void mailbox_block::open(const mailbox_options& o, std::uint32_t generation,
         return;
     }
     gate_.open(generation, o);
-    if (o.when_full == overflow::drop_oldest)
-        evictable_ = by_order ? evictable::but_some : evictable::all;
+    if (o.when_full == overflow::drop_oldest) {
+        evictable_ = evictable::all;
+        if constexpr (port::has_interrupts) {
+            if (by_order)
+                evictable_ = evictable::but_some;
+        } else if (by_order) {
+            evictable_ = evictable::by_age;
+            gate_.evict_by(by_priority().ages());
+        }
+    }
     // Together only where it does not make a small mailbox look full.
     together_ = std::clamp<std::uint32_t>(o.capacity / 8, 1, together_max);
     // len * 100 / capacity >= percent, without a division per message.
@@ -64,15 +72,18 @@ std::uint32_t mailbox_block::fetch(inbox& in) noexcept {
         break;
     case evictable::all:
         return queue_->size() + gate_.taken();
-    case evictable::but_some: {
-        const std::uint32_t before = queue_->size();
-        constexpr std::uint32_t max = mailbox_gate::taken_at_once_max;
-        if (before < max && (!in.looks_empty() || gate_.has_aside())) {
-            if (envelope* e = gate_.take(in, *queue_, max - before); e != nullptr)
-                (void)unplaced_.push(*e);
+    case evictable::but_some:
+        while (queue_->size() < taken_at_once_max && (!in.looks_empty() || gate_.has_aside())) {
+            envelope* e = gate_.take(in);
+            if (e == nullptr || queue_->push(*e))
+                continue;
+            (void)unplaced_.push(*e);
+            break;
         }
         return queue_->size();
-    }
+    case evictable::by_age:
+        fetch_aged(in);
+        return queue_->size();
     }
     envelope* e = in.take_all();
     while (e != nullptr) {
@@ -84,12 +95,61 @@ std::uint32_t mailbox_block::fetch(inbox& in) noexcept {
     return queue_->size();
 }
 
+// At most as many as there may be: senders evict, and send more, meanwhile.
+void mailbox_block::fetch_aged(inbox& in) noexcept {
+    if constexpr (!port::has_interrupts) {
+        priority_queue& queue = by_priority();
+        for (std::uint32_t left = options_.capacity;
+             left != 0 && queue.broken() == nullptr && (!in.looks_empty() || gate_.has_aside());
+             --left) {
+            priority_queue::aged as{.number = queue.next_number()};
+            envelope* e = gate_.take(in, queue.ages(), as.number, as.place);
+            if (e == nullptr)
+                break;
+            if (queue.push(*e, as.place))
+                continue;
+            if (claim(*e, as))
+                (void)unplaced_.push(*e);
+        }
+        const auto drop = [&] {
+            queue.take_if([&](envelope& e, const priority_queue::aged& as) {
+                if (as.place == age_list::none || queue.ages().has(as.place, as.number))
+                    return false;
+                queue.ages().note_dropped();
+                (void)evicted_.push(e);
+                return true;
+            });
+        };
+        if (queue.broken() == nullptr && gate_.drop_evicted(queue.ages(), queue.size(), drop))
+            queue.restore();
+    }
+}
+
+bool mailbox_block::claim(envelope& e, const priority_queue::aged& was) noexcept {
+    if constexpr (!port::has_interrupts) {
+        if (was.place == age_list::none || gate_.claim(by_priority().ages(), was.place, was.number))
+            return true;
+        (void)evicted_.push(e);
+        return false;
+    }
+    return true;
+}
+
+envelope* mailbox_block::pop_aged() noexcept {
+    priority_queue::aged was;
+    while (envelope* e = by_priority().pop(was)) {
+        if (claim(*e, was))
+            return e;
+    }
+    return nullptr;
+}
+
 envelope* mailbox_block::next(inbox& in) noexcept {
     if (queue_->size() == 0 || (looks_always_ && (!in.looks_empty() || gate_.has_aside())))
         (void)fetch(in);
     if (queue_->broken() != nullptr) [[unlikely]]
         return nullptr;
-    envelope* e = queue_->pop();
+    envelope* e = is_by_age() ? pop_aged() : queue_->pop();
     if (e == nullptr && evictable_ == evictable::all && (!in.looks_empty() || gate_.has_aside()))
         e = gate_.take(in);
     if (e == nullptr) {
@@ -110,6 +170,13 @@ void mailbox_block::mend(inbox& in, envelope_list& lost, envelope_list& first) n
         owed_ += has_credit(e) ? 1U : 0U;
         (void)(e.owed() ? signals : lost).push(e);
     };
+    if (is_by_age()) {
+        priority_queue::aged was;
+        while (envelope* e = by_priority().take_unreadable(was)) {
+            if (claim(*e, was))
+                give_up(*e);
+        }
+    }
     while (envelope* e = queue_->take_unreadable())
         give_up(*e);
     while (envelope* e = unplaced_.pop())

@@ -43,6 +43,9 @@ mailbox_gate::eviction mailbox_gate::evict(inbox& in, std::uint32_t generation) 
     // The owner may have made room meanwhile, or ended the life.
     if (const entry now = enter(generation); now != entry::full)
         return {now, nullptr};
+    // These are older than what is here.
+    if (ages_.evict_oldest())
+        return {entry::entered, nullptr};
     set_aside(in);
     // One that was meant for an earlier life and came late has no credit to hand on; nor has a
     // signal that the runtime owes.
@@ -134,18 +137,29 @@ std::optional<std::int64_t> mailbox_gate::first_deadline(inbox& in) noexcept {
     return e != nullptr ? e->deadline_if_any() : std::nullopt;
 }
 
-envelope* mailbox_gate::take(inbox& in, user_queue& to, std::uint32_t max) noexcept {
+void mailbox_gate::evict_by(age_list& ages) noexcept {
+    const port::lock_guard held(mutex_);
+    ages_.list = &ages;
+}
+
+envelope* mailbox_gate::take(inbox& in, age_list& ages, std::uint64_t number,
+                             std::uint32_t& place) noexcept {
     const port::lock_guard held(mutex_);
     set_aside(in);
-    envelope* e = nullptr;
-    for (; max > 0; --max) {
-        e = aside_.pop();
-        if (e == nullptr || !to.push(*e))
-            break;
-        e = nullptr;
-    }
+    envelope* e = aside_.pop();
     note_aside();
+    const bool has_credit = e != nullptr && !e->owed() &&
+                            goes_on(word_.load(std::memory_order_relaxed), e->generation());
+    place = has_credit ? ages.add(number) : age_list::none;
     return e;
+}
+
+bool mailbox_gate::claim(age_list& ages, std::uint32_t place, std::uint64_t number) noexcept {
+    const port::lock_guard held(mutex_);
+    if (ages.remove(place, number))
+        return true;
+    ages.note_dropped();
+    return false;
 }
 
 gate_waiter* mailbox_gate::end_life() noexcept {
@@ -158,6 +172,7 @@ gate_waiter* mailbox_gate::end_life() noexcept {
     }
     first_ = nullptr;
     last_ = nullptr;
+    ages_ = {};
     return line;
 }
 

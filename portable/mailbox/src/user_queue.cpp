@@ -98,7 +98,7 @@ bool priority_queue::before(const entry& a, const entry& b) noexcept {
     return other_way == message_order::answer::no;
 }
 
-bool priority_queue::push(envelope& e) noexcept {
+bool priority_queue::push(envelope& e, std::uint32_t place) noexcept {
     if (broken() != nullptr)
         return false;
     if (count_ == heap_.capacity() &&
@@ -108,7 +108,7 @@ bool priority_queue::push(envelope& e) noexcept {
     }
     // An order that fails on the way stops it where it is: nothing is lost.
     std::uint32_t at = count_++;
-    heap_[at] = {&e, next_number_++};
+    heap_[at] = {&e, place, next_number_++};
     while (at > 0) {
         const std::uint32_t parent = (at - 1) / 2;
         if (!before(heap_[at], heap_[parent]))
@@ -119,28 +119,41 @@ bool priority_queue::push(envelope& e) noexcept {
     return true;
 }
 
-envelope* priority_queue::take_unreadable() noexcept {
-    return broken() == order_failed && count_ != 0 ? heap_[--count_].message : nullptr;
+envelope* priority_queue::take_unreadable(aged& was) noexcept {
+    if (broken() != order_failed || count_ == 0)
+        return nullptr;
+    const entry& last = heap_[--count_];
+    was = {last.place, last.number};
+    return last.message;
 }
 
-envelope* priority_queue::pop() noexcept {
+envelope* priority_queue::pop(aged& was) noexcept {
     if (count_ == 0)
         return nullptr;
-    envelope* first = heap_[0].message;
+    const entry first = heap_[0];
+    was = {first.place, first.number};
     heap_[0] = heap_[--count_];
-    std::uint32_t at = 0;
+    sift_down(0);
+    return first.message;
+}
+
+void priority_queue::sift_down(std::uint32_t at) noexcept {
     for (;;) {
         std::uint32_t least = 2 * at + 1;
         if (least >= count_)
-            break;
+            return;
         if (least + 1 < count_ && before(heap_[least + 1], heap_[least]))
             ++least;
         if (!before(heap_[least], heap_[at]))
-            break;
+            return;
         std::swap(heap_[at], heap_[least]);
         at = least;
     }
-    return first;
+}
+
+void priority_queue::restore() noexcept {
+    for (std::uint32_t i = count_ / 2; i-- > 0;)
+        sift_down(i);
 }
 
 }  // namespace tactus::inline v0

@@ -168,19 +168,67 @@ TEST(mailbox_kinds_stress, MB1_drop_oldest_conserves_every_message_and_keeps_the
         EXPECT_EQ(book.overlaps.load(), 0u);
     }
 }
+namespace {
+
+/// Of all senders the lowest number first, and so in the order of each of them.
+struct by_number_sent {
+    bool before(envelope& a, envelope& b) {
+        return a.get_if<item>()->number < b.get_if<item>()->number;
+    }
+};
+
+}  // namespace
+
+// DF-5: and from the queue of a priority mailbox.
+TEST(mailbox_kinds_stress, DF_5_a_priority_mailbox_conserves_every_message_it_evicts) {
+    const std::uint64_t each = sized(500'000, 20);
+    by_number_sent user;
+    message_order_of<by_number_sent> order(user);
+    for (const std::uint32_t capacity : {1U, 8U, 1'000U}) {
+        loss_counter losses;
+        account book;
+        {
+            pool_rig rig(2, {}, {.events = &losses});
+            mailbox_options o = bounded(capacity, overflow::drop_oldest);
+            o.kind = mailbox_kind::priority;
+            const mailbox_index a =
+                *rig.system.spawn<accountant>({.mailbox = o, .order = &order}, &book);
+            {
+                const disturbance on_and_off(rig.system, a);
+                in_threads(4, [&](unsigned t) {
+                    for (std::uint64_t i = 0; i < each; ++i)
+                        actor_scheduler::tell(a, item{t, i});
+                });
+            }
+            EXPECT_TRUE(until(
+                [&] { return book.handled_count.load() + losses.letters.load() == 4 * each; }));
+            EXPECT_EQ(rig.system.depth_of(a).value_or(1), 0u);
+            EXPECT_TRUE(rig.pool->shut_down(60s));
+        }
+        EXPECT_EQ(book.handled_count.load() + losses.letters.load(), 4 * each);
+        EXPECT_EQ(losses.lost.load(), 0u);
+        EXPECT_EQ(book.order_errors, 0u);
+        EXPECT_EQ(book.overlaps.load(), 0u);
+    }
+}
 // MB-1, ME-5
 TEST(mailbox_kinds_stress, MB1_a_stop_racing_evictions_conserves_every_message) {
     const std::uint64_t rounds = sized(2'000, 10);
     constexpr std::uint64_t each = 100;
     loss_counter losses;
     std::uint64_t handled_count = 0;
+    by_number_sent user;
+    message_order_of<by_number_sent> order(user);
     {
         pool_rig rig(2, {}, {.events = &losses});
         std::vector<std::unique_ptr<account>> books;
         for (std::uint64_t r = 0; r < rounds; ++r) {
             account& book = *books.emplace_back(std::make_unique<account>());
-            const mailbox_index a = *rig.system.spawn<accountant>(
-                {.mailbox = bounded(3, overflow::drop_oldest)}, &book);
+            mailbox_options o = bounded(3, overflow::drop_oldest);
+            if (r % 2 != 0)
+                o.kind = mailbox_kind::priority;
+            const mailbox_index a =
+                *rig.system.spawn<accountant>({.mailbox = o, .order = &order}, &book);
             in_threads(2, [&](unsigned t) {
                 for (std::uint64_t i = 0; i < each; ++i) {
                     actor_scheduler::tell(a, item{t, i});

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "mailbox_rig.hpp"
 #include "portable_test.hpp"
@@ -199,6 +200,110 @@ TEST(mailbox_kinds, DF_5_a_control_message_passes_a_long_backlog) {
     (void)rig.run();
     EXPECT_EQ(journal().count(), 67u);
     EXPECT_EQ(journal().at(0), 7);
+}
+
+// DF-5: the order of a priority mailbox is among all that wait, and the oldest of them is evicted.
+TEST(mailbox_kinds, DF_5_a_priority_mailbox_orders_all_that_it_holds) {
+    if (!board::roomy)
+        return;
+    mailbox_rig rig;
+    constexpr std::uint32_t each = 90;
+    const mailbox_index a =
+        rig.with(bounded(2 * each, overflow::drop_oldest, mailbox_kind::priority));
+    for (std::uint32_t i = 0; i < each; ++i)
+        rig.tell(a, {1'000 + i});
+    for (std::uint32_t i = 0; i < each; ++i)
+        rig.tell(a, {i + 1});
+    (void)rig.run();
+    EXPECT_EQ(journal().count(), 2 * each);
+    for (std::uint32_t i = 0; i < each; ++i)
+        EXPECT_EQ(journal().at(i), static_cast<std::int32_t>(i + 1));
+    EXPECT_EQ(journal().at(each), 1'000);
+    EXPECT_EQ(rig.events.letters, 0u);
+}
+TEST(mailbox_kinds, DF_5_a_priority_mailbox_evicts_the_oldest_that_its_queue_has) {
+    if (!board::roomy)
+        return;
+    for (const mailbox_kind kind : {mailbox_kind::priority, mailbox_kind::stable_priority}) {
+        parcel::live = 0;
+        {
+            mailbox_rig rig([](kernel_rig::options& o) { o.throughput = 1; });
+            const mailbox_index a = rig.with(bounded(3, overflow::drop_oldest, kind));
+            for (const std::uint32_t n : {5U, 7U, 6U})
+                actor_scheduler::tell(a, parcel(n));
+            EXPECT_TRUE(rig.run_once());  // 5; the queue has the others
+            EXPECT_TRUE(journal().is({5}));
+            for (const std::uint32_t n : {8U, 9U})
+                actor_scheduler::tell(a, parcel(n));  // there was room for one
+            EXPECT_EQ(*rig->depth_of(a), 3u);
+            (void)rig.run();
+            EXPECT_EQ(rig.events.count(cause::mailbox_full), 1u);
+            EXPECT_TRUE(journal().is({6, 8, 9}));
+            EXPECT_EQ(*rig->depth_of(a), 0u);
+            EXPECT_EQ(parcel::live, 0);
+            // All of them, and more than there is room for.
+            EXPECT_TRUE(rig->suspend(a, suspension::await));
+            rig.tell(a, {3, 2, 1});
+            EXPECT_TRUE(rig->resume(a, suspension::await));
+            EXPECT_TRUE(rig.run_once());
+            rig.tell(a, {10, 11, 12, 13});
+            (void)rig.run();
+            EXPECT_TRUE(journal().is({1, dead + 10, 11, dead + 2, dead + 3, 12, 13}));
+            EXPECT_EQ(rig.events.count(cause::mailbox_full), 4u);
+            EXPECT_EQ(*rig->depth_of(a), 0u);
+            for (std::uint32_t i = 0; i < 3; ++i)
+                EXPECT_TRUE(actor_scheduler::try_tell(a, number{i}) == sent::accepted);
+            // What was evicted and what was not are lost together with their actor.
+            EXPECT_TRUE(rig->stop(a));
+        }
+    }
+}
+// DF-5, RG-4: credits of evicted messages are not given back a second time.
+TEST(mailbox_kinds, DF_5_an_order_that_fails_among_evicted_messages) {
+    if (!board::roomy)
+        return;
+    mailbox_rig rig([](kernel_rig::options& o) { o.throughput = 1; });
+    const mailbox_index a = rig.with(bounded(20, overflow::drop_oldest, mailbox_kind::priority));
+    for (std::uint32_t i = 1; i <= 20; ++i)
+        rig.tell(a, {i});
+    EXPECT_TRUE(rig.run_once());
+    for (std::uint32_t i = 21; i <= 24; ++i)
+        rig.tell(a, {i});  // evicts three
+    rig.order.fails = true;
+    (void)rig.run();
+    rig.order.fails = false;
+    EXPECT_EQ(rig.events.failed_count, 1u);
+    EXPECT_EQ(rig.events.letters + *rig->depth_of(a), 23u);
+    EXPECT_TRUE(rig->resume(a, suspension::supervision));
+    (void)rig.run();
+    EXPECT_EQ(*rig->depth_of(a), 0u);
+    journal().clear();
+    for (std::uint32_t i = 1; i <= 20; ++i)
+        EXPECT_TRUE(actor_scheduler::try_tell(a, number{i}) == sent::accepted);
+    EXPECT_EQ(*rig->depth_of(a), 20u);
+    (void)rig.run();
+    EXPECT_EQ(journal().count(), 20u);
+}
+// DF-16: an order is user code, and is asked without a lock.
+TEST(mailbox_kinds, DF_16_an_order_may_send_to_its_own_mailbox) {
+    struct sending final : message_order {
+        [[nodiscard]] answer before(envelope& x, envelope& y) noexcept override {
+            if (to.valid())
+                actor_scheduler::tell(std::exchange(to, mailbox_index{}), number{9});
+            return value_of(x) < value_of(y) ? answer::yes : answer::no;
+        }
+        mailbox_index to;
+    } order;
+    mailbox_rig rig;
+    const auto made = rig->spawn<clerk>(
+        {.mailbox = bounded(3, overflow::drop_oldest, mailbox_kind::priority), .order = &order});
+    EXPECT_TRUE(made.has_value());
+    order.to = *made;
+    rig.tell(*made, {7, 6, 5});
+    (void)rig.run();
+    EXPECT_EQ(journal().count(), 4u);
+    EXPECT_EQ(rig.events.count(cause::mailbox_full), 1u);
+    EXPECT_EQ(*rig->depth_of(*made), 0u);
 }
 
 // RG-4: contents dead letters, reported once; the mailbox stays, and is held back.

@@ -14,11 +14,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include <tactus/base/memory_source.hpp>
 #include <tactus/mailbox/mailbox_gate.hpp>
 #include <tactus/mailbox/mailbox_options.hpp>
 #include <tactus/mailbox/user_queue.hpp>
+#include <tactus/port/port.hpp>
 
 namespace tactus::inline v0 {
 
@@ -70,6 +72,9 @@ public:
     /// newest messages of a deque; of other kinds they go to `first`, the newest first, and the
     /// caller puts them before everything else.
     void mend(inbox& in, envelope_list& lost, envelope_list& first) noexcept;
+    /// A message of a priority mailbox that a sender evicted from the queue; null: no more. Its
+    /// credit is that sender's.
+    [[nodiscard]] envelope* take_evicted() noexcept { return evicted_.pop(); }
     /// What is left goes to `sink`: the queue in its order, then what was set aside; whoever waits
     /// at the gate is told. Requires: the inbox is closed.
     template <class Sink>
@@ -79,6 +84,8 @@ public:
         while (envelope* e = queue_->pop())
             sink(*e);
         while (envelope* e = unplaced_.pop())
+            sink(*e);
+        while (envelope* e = evicted_.pop())
             sink(*e);
         if (options_.is_bounded())
             gate_.close(sink);
@@ -113,6 +120,16 @@ private:
         return options_.is_bounded() && e.generation() == generation_ && !e.owed();
     }
     void leave(inbox& in) noexcept;
+    void fetch_aged(inbox& in) noexcept;
+    [[nodiscard]] envelope* pop_aged() noexcept;
+    /// A message that has left the queue. False: it was evicted, and is not the caller's.
+    [[nodiscard]] bool claim(envelope& e, const priority_queue::aged& was) noexcept;
+    [[nodiscard]] bool is_by_age() const noexcept {
+        return !port::has_interrupts && evictable_ == evictable::by_age;
+    }
+    [[nodiscard]] priority_queue& by_priority() noexcept {
+        return static_cast<priority_queue&>(*queue_);
+    }
     void end_queue() noexcept;
     void warn_again() noexcept {
         warned_at_ = instant::never();
@@ -130,9 +147,17 @@ private:
     std::uint32_t together_ = 1;  // credits given back at once
     bool looks_always_ = false;   // newer messages may come before those in the queue
     // What senders may evict of what waits. All: it stays at the gate, and the queue has only what
-    // was put before it.
-    enum class evictable : std::uint8_t { none, but_some, all };
+    // was put before it. By age: it is in the queue, and its age at the gate. But some: those that
+    // a device's queue has stay.
+    enum class evictable : std::uint8_t { none, but_some, by_age, all };
+    static constexpr std::uint32_t taken_at_once_max = 64;  // of but_some
+    struct no_list {                                        // of a device
+        [[nodiscard]] static bool push(envelope&) noexcept { return false; }
+        [[nodiscard]] static envelope* pop() noexcept { return nullptr; }
+    };
     evictable evictable_ = evictable::none;
+    // Evicted by age, and no longer in the queue.
+    [[no_unique_address]] std::conditional_t<port::has_interrupts, no_list, envelope_list> evicted_;
     std::uint32_t generation_ = 0;
     instant warned_at_ = instant::never();  // when the owner first saw it; never: not yet
 

@@ -25,7 +25,8 @@
 //
 // With drop_oldest messages wait here, under the lock, until each is handed to its handler, so that
 // a sender evicts the oldest of all. The owner moves them out of the inbox, and so does a sender
-// that evicts. With an order of messages the owner takes some at once (mailbox_block).
+// that evicts. With an order of messages the owner has them, and their ages are here: no order is
+// asked under the lock (mailbox_block).
 //
 // A gate belongs to a slot for as long as the system lives, whatever lives the slot has: a sender
 // delayed across the end of one finds a gate, not a hole. Credits of a life that has ended are
@@ -45,6 +46,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include <tactus/base/check.hpp>
 #include <tactus/mailbox/inbox.hpp>
@@ -71,7 +73,6 @@ struct gate_waiter {
 class mailbox_gate {
 public:
     static constexpr std::uint32_t capacity_max = (1U << 21) - 2;
-    static constexpr std::uint32_t taken_at_once_max = 64;  // of drop_oldest with an order
 
     enum class entry : std::uint8_t {
         entered,  // the caller has a credit
@@ -125,7 +126,9 @@ public:
 
     struct eviction {
         entry result;
-        envelope* out;  // whose credit the caller has now; null: there was room after all
+        // Whose credit the caller has now. Null: there was room after all, or it is the owner's to
+        // drop.
+        envelope* out;
     };
     /// For drop_oldest, when full: makes room by taking out the oldest message that waits here. A
     /// control-aware mailbox gives no control message away (TC-M15), and none gives away a signal
@@ -147,9 +150,27 @@ public:
     [[nodiscard]] envelope* take(inbox& in) noexcept;
     /// The deadline of the message that take would return, if it has one.
     [[nodiscard]] std::optional<std::int64_t> first_deadline(inbox& in) noexcept;
-    /// For drop_oldest: moves at most `max` of the oldest to the owner's queue. Returns the one
-    /// that a broken queue did not take; nullptr when there is none.
-    [[nodiscard]] envelope* take(inbox& in, user_queue& to, std::uint32_t max) noexcept;
+    // Of drop_oldest with an order, on hosts: `ages` belongs to the owner's queue.
+
+    /// From now on those in `ages` are evicted first. When the life begins.
+    void evict_by(age_list& ages) noexcept;
+    /// As take, for the owner's queue. A message that may be evicted has a place in `ages` from
+    /// then on, with that number; without memory for it, it has none, and stays.
+    [[nodiscard]] envelope* take(inbox& in, age_list& ages, std::uint64_t number,
+                                 std::uint32_t& place) noexcept;
+    /// It is about to be handled, or lost. False: it was evicted, and is to be dropped.
+    [[nodiscard]] bool claim(age_list& ages, std::uint32_t place, std::uint64_t number) noexcept;
+    /// What `drop(has)` takes out of the owner's queue: has(place, number) is false for those that
+    /// were evicted. Nothing when `count` messages are too many to look for a few.
+    template <class Drop>
+    [[nodiscard]] bool drop_evicted(const age_list& ages, std::uint32_t count,
+                                    Drop&& drop) noexcept {
+        const port::lock_guard held(mutex_);
+        if (ages.evicted_count() == 0 || ages.evicted_count() < count / rest_per_evicted)
+            return false;
+        drop();
+        return true;
+    }
     /// Messages set aside by evict: they are older than the inbox. A look.
     [[nodiscard]] bool has_aside() const noexcept {
         return aside_count_.load(std::memory_order_relaxed) != 0;
@@ -228,6 +249,8 @@ private:
     [[nodiscard]] static constexpr bool goes_on(word seen, std::uint32_t generation) noexcept {
         return (seen & life_mask) == life_of(generation) && !is_shut(seen);
     }
+    static constexpr std::uint32_t rest_per_evicted = 8;
+
     void set_aside(inbox& in) noexcept;
     void note_aside() noexcept {
         // Relaxed: who looks has seen the inbox emptied, which comes after (see inbox::set_aside).
@@ -240,6 +263,19 @@ private:
     [[nodiscard]] bool spares_control() const noexcept {
         return (settings_.load(std::memory_order_relaxed) & keeps_control) != 0;
     }
+    /// Of the owner's queue, if it has any.
+    struct host_ages {
+        age_list* list = nullptr;
+        [[nodiscard]] bool evict_oldest() const noexcept {
+            return list != nullptr && list->evict_oldest();
+        }
+    };
+    struct no_ages {
+        static inline age_list* list = nullptr;  // named by code that a device leaves out
+        [[nodiscard]] static bool evict_oldest() noexcept { return false; }
+    };
+    using ages_of_queue = std::conditional_t<port::has_interrupts, no_ages, host_ages>;
+
     void serve(inbox& in) noexcept;
     void end_waiting() noexcept;
     void append(gate_waiter& w) noexcept;
@@ -261,6 +297,7 @@ private:
     duration push_timeout_;
     envelope_list aside_;
     envelope_list control_aside_;  // of a control-aware mailbox: not evicted
+    [[no_unique_address]] ages_of_queue ages_;
 };
 
 }  // namespace tactus::inline v0

@@ -24,7 +24,7 @@ inline constexpr std::size_t mailbox_kind_count = 5;
 
 /// What happens to a message that finds a bounded mailbox full.
 enum class overflow : std::uint8_t {
-    drop_oldest,  // the oldest that no run has taken yet becomes a dead letter
+    drop_oldest,  // the oldest that was not handed to its handler becomes a dead letter
     drop_newest,  // the new one becomes a dead letter
     reject,       // try_tell gives it back and publishes nothing; tell makes it a dead letter
     dead_letter,  // the new one becomes a dead letter

@@ -19,10 +19,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <tactus/base/memory_source.hpp>
+#include <tactus/mailbox/age_list.hpp>
 #include <tactus/mailbox/envelope.hpp>
+#include <tactus/mailbox/growing_array.hpp>
 #include <tactus/mailbox/mailbox_options.hpp>
+#include <tactus/port/port.hpp>
 
 namespace tactus::inline v0 {
 
@@ -155,45 +159,6 @@ private:
     std::uint32_t count_ = 0;
 };
 
-/// An array that doubles; the storage of the two queues below.
-template <class Entry>
-class growing_array {
-public:
-    explicit growing_array(memory_source& memory) noexcept : memory_(memory) {}
-    ~growing_array() {
-        if (entries_ != nullptr)
-            memory_.release(entries_, capacity_ * sizeof(Entry), alignof(Entry));
-    }
-    growing_array(const growing_array&) = delete;
-    growing_array& operator=(const growing_array&) = delete;
-
-    [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
-    [[nodiscard]] Entry& operator[](std::uint32_t i) noexcept { return entries_[i]; }
-    /// Twice as large; what `from(i)` says goes to place i, for the `count` first. False: no
-    /// memory, and nothing has changed.
-    template <class From>
-    [[nodiscard]] bool grow(std::uint32_t count, From&& from) noexcept {
-        const std::uint32_t wider = capacity_ == 0 ? first_capacity : 2 * capacity_;
-        auto* fresh = static_cast<Entry*>(memory_.allocate(wider * sizeof(Entry), alignof(Entry)));
-        if (fresh == nullptr)
-            return false;
-        for (std::uint32_t i = 0; i < count; ++i)
-            ::new (&fresh[i]) Entry(from(i));
-        if (entries_ != nullptr)
-            memory_.release(entries_, capacity_ * sizeof(Entry), alignof(Entry));
-        entries_ = fresh;
-        capacity_ = wider;
-        return true;
-    }
-
-private:
-    static constexpr std::uint32_t first_capacity = 16;
-
-    memory_source& memory_;
-    Entry* entries_ = nullptr;
-    std::uint32_t capacity_ = 0;  // a power of two, or 0
-};
-
 class envelope_deque final : public user_queue {
 public:
     explicit envelope_deque(memory_source& memory) noexcept : ring_(memory) {}
@@ -224,27 +189,74 @@ private:
 };
 
 /// A binary heap of {envelope, number of arrival}.
+///
+/// Its age list, on hosts, has those messages that senders may evict: see mailbox_block.
 class priority_queue final : public user_queue {
-public:
-    priority_queue(memory_source& memory, message_order& order) noexcept
-        : heap_(memory), order_(order) {}
+    struct host_ages : age_list {
+        using age_list::age_list;
+        [[nodiscard]] age_list& list() noexcept { return *this; }
+    };
+    struct no_ages {
+        explicit no_ages(memory_source&) noexcept {}
+        [[nodiscard]] age_list& list() noexcept;  // named by code that a device leaves out
+    };
 
-    [[nodiscard]] bool push(envelope& e) noexcept override;
-    [[nodiscard]] envelope* pop() noexcept override;
+public:
+    /// What names a message in the age list.
+    struct aged {
+        std::uint32_t place = age_list::none;  // none: it is not there
+        std::uint64_t number = 0;
+    };
+
+    priority_queue(memory_source& memory, message_order& order) noexcept
+        : heap_(memory), ages_(memory), order_(order) {}
+
+    [[nodiscard]] bool push(envelope& e) noexcept override { return push(e, age_list::none); }
+    /// The same for one that has a place in the age list, by next_number().
+    [[nodiscard]] bool push(envelope& e, std::uint32_t place) noexcept;
+    [[nodiscard]] envelope* pop() noexcept override {
+        aged ignored;
+        return pop(ignored);
+    }
+    [[nodiscard]] envelope* pop(aged& was) noexcept;
     [[nodiscard]] envelope* peek() noexcept override {
         return count_ == 0 ? nullptr : heap_[0].message;
     }
     [[nodiscard]] std::uint32_t size() const noexcept override { return count_; }
-    [[nodiscard]] envelope* take_unreadable() noexcept override;
+    [[nodiscard]] envelope* take_unreadable() noexcept override {
+        aged ignored;
+        return take_unreadable(ignored);
+    }
+    [[nodiscard]] envelope* take_unreadable(aged& was) noexcept;
+
+    [[nodiscard]] std::uint64_t next_number() const noexcept { return next_number_; }
+    /// Hosts only.
+    [[nodiscard]] age_list& ages() noexcept { return ages_.list(); }
+    /// Takes out those for which `goes` says so. Owes: restore().
+    template <class Goes>
+    void take_if(Goes&& goes) noexcept {
+        std::uint32_t kept = 0;
+        for (std::uint32_t i = 0; i < count_; ++i) {
+            const entry e = heap_[i];
+            if (!goes(*e.message, aged{e.place, e.number}))
+                heap_[kept++] = e;
+        }
+        count_ = kept;
+    }
+    /// Puts what take_if has left in order.
+    void restore() noexcept;
 
 private:
     struct entry {
         envelope* message;
+        std::uint32_t place;
         std::uint64_t number;
     };
     [[nodiscard]] bool before(const entry& a, const entry& b) noexcept;
+    void sift_down(std::uint32_t at) noexcept;
 
     growing_array<entry> heap_;
+    [[no_unique_address]] std::conditional_t<port::has_interrupts, no_ages, host_ages> ages_;
     message_order& order_;
     std::uint32_t count_ = 0;
     std::uint64_t next_number_ = 0;
