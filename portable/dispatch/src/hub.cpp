@@ -374,6 +374,7 @@ void hub::feed(metrics_sink& to) const noexcept {
     plain(metric::escalated, hub_layout::escalated);
     plain(metric::deadline_misses, hub_layout::deadline_misses);
     plain(metric::executor_rejected, hub_layout::executor_rejected);
+    plain(metric::executor_retried, hub_layout::executor_retried);
     labelled(metric::dead_letters, hub_layout::dead_letters, dead_letter_cause_count,
              dead_letter_cause::mailbox_full);
     plain(metric::system_dead_letters, hub_layout::system_dead_letters);

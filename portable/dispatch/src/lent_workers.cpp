@@ -51,6 +51,7 @@ void lent_workers::lent::wake() noexcept {
 void lent_workers::submit(lent& l) noexcept {
     if (stopping_.load(std::memory_order_relaxed) == 0) {
         for (unsigned attempt = 0; attempt < attempts_max_; ++attempt) {
+            l.retried_ = attempt != 0;  // the executor's, once it has accepted
             if (to_.submit(l, {}))
                 return;
         }
@@ -81,6 +82,8 @@ void lent_workers::park(lent& l) noexcept {
 }
 
 void lent_workers::accepted(lent& l) noexcept {
+    if (std::exchange(l.retried_, false)) [[unlikely]]
+        system_.measures().executor_retried();
     if (!l.gave_up_) [[likely]]
         return;
     l.gave_up_ = false;

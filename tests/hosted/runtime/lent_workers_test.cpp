@@ -37,6 +37,10 @@ public:
         ++submits;
         if (!accepts)
             return false;
+        if (refuses != 0) {
+            --refuses;
+            return false;
+        }
         queue_.push_back(&t);
         return true;
     }
@@ -60,6 +64,7 @@ public:
     }
 
     std::atomic<bool> accepts{true};
+    std::atomic<unsigned> refuses{0};  // so many more
     std::atomic<unsigned> submits{0};
     std::atomic<unsigned> told{0};
 
@@ -114,6 +119,55 @@ TEST(lent_workers, TC_M34_three_submissions_then_it_waits_for_the_next_send) {
     while (on.run_one()) {
     }
     EXPECT_EQ(count.load(), 4u);
+}
+
+namespace {
+
+struct retries_seen final : metrics_sink {
+    void counter(const metric_info& what, std::string_view, std::uint64_t value) noexcept override {
+        if (&what == &info_of(metric::executor_retried))
+            retried = value;
+        if (&what == &info_of(metric::executor_rejected))
+            rejected = value;
+    }
+    void gauge(const metric_info&, std::string_view, std::uint64_t) noexcept override {}
+    void histogram(const metric_info&, std::string_view, const histogram_sums&) noexcept override {}
+    std::uint64_t retried = 0;
+    std::uint64_t rejected = 0;
+};
+
+}  // namespace
+
+// DF-64, EX-1: submissions that were accepted after a refusal are counted, and only these.
+TEST(lent_workers, DF_64_successful_retries_are_counted) {
+    std::atomic<std::uint64_t> count{0};
+    moody on;
+    retries_seen seen;
+    lent_rig rig(on);
+    ASSERT_TRUE(rig.system.set_metrics_sink(&seen));
+    const mailbox_index a = rig.spawn(count);
+    const auto tell_after = [&](unsigned refusals) {
+        on.refuses = refusals;
+        actor_scheduler::tell(a, 1);
+        while (on.run_one()) {
+        }
+        ASSERT_TRUE(rig.system.collect_metrics());
+    };
+    tell_after(0);
+    EXPECT_EQ(seen.retried, 0u);
+    tell_after(1);
+    EXPECT_EQ(seen.retried, 1u);
+    tell_after(2);
+    EXPECT_EQ(seen.retried, 2u);
+    EXPECT_EQ(seen.rejected, 0u);
+    tell_after(3);  // given up
+    EXPECT_EQ(seen.retried, 2u);
+    EXPECT_EQ(seen.rejected, 1u);
+    actor_scheduler::tell(rig.spawn(count), 1);
+    while (on.run_one()) {
+    }
+    EXPECT_EQ(count.load(), 5u);
+    EXPECT_TRUE(rig.system.set_metrics_sink(nullptr));
 }
 
 // EX-1, SC-26: how often it is tried is a rule; by the rules of pekko it is tried once more.

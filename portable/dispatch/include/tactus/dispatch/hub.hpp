@@ -51,7 +51,8 @@ struct hub_layout {
     static constexpr std::size_t executor_rejected = 5;
     static constexpr std::size_t deadline_misses = 6;
     static constexpr std::size_t system_dead_letters = 7;
-    static constexpr std::size_t dispatches = 8;  // by lane
+    static constexpr std::size_t executor_retried = 8;
+    static constexpr std::size_t dispatches = 9;  // by lane
     static constexpr std::size_t fairness_yields = dispatches + 3;
     static constexpr std::size_t exceedances = fairness_yields + 1;
     static constexpr std::size_t suspended = exceedances + 1;  // by reason
@@ -257,6 +258,7 @@ public:
     // ---- hooks of actors and executors
 
     void executor_rejected() noexcept { count(nullptr, hub_layout::executor_rejected, 1); }
+    void executor_retried() noexcept { count(nullptr, hub_layout::executor_retried, 1); }
 
     // ---- hooks that others hear of, too
 

@@ -128,6 +128,7 @@ private:
         // Written by whoever the worker belongs to: who wakes it, then who runs it.
         bool woken_ = false;
         bool gave_up_ = false;  // counted as parked
+        bool retried_ = false;  // submitted after a refusal
     };
 
     /// Requires: counted as active.

@@ -46,6 +46,7 @@ enum class metric : std::uint8_t {
     escalated,
     deadline_misses,
     executor_rejected,
+    executor_retried,
     dead_letters,
     system_dead_letters,
 };
@@ -92,6 +93,8 @@ inline constexpr metric_info metric_table[] = {
      "timed mailboxes that came to run late"},
     {"scheduler.executor_rejected_total", metric_kind::counter, "",
      "submissions of workers given up by an executor's refusal"},
+    {"scheduler.executor_retried_total", metric_kind::counter, "",
+     "submissions of workers that an executor took after it had refused"},
     {"dead_letters_total", metric_kind::counter, "reason",
      "user messages that became dead letters"},
     {"dead_letters.system_total", metric_kind::counter, "",
