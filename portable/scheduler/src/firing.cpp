@@ -49,6 +49,9 @@ private:
     std::size_t oldest_ = 0;
 };
 
+/// Ticks; half a turn of the wheel.
+constexpr tick late_max = tick{1} << 31U;
+
 template <class Take>
 class fetched_ahead<Take, 0> {
 public:
@@ -179,7 +182,14 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     // with the defaults all chunks are halves. The whole ones are of those whose window is longer.
     const tick chunk = pressure_.chunk_ticks();
     more_due_ = late >= chunk;
-    const instant until = more_due_ ? scale_.begin_of(next + chunk - 1) : now;
+    tick last_tick = next + chunk - 1;
+    if constexpr (!port::has_interrupts) {
+        // What comes again is near as seen from now, and from where the wheel stands, too, unless
+        // that is nearly a turn ago. So what is so late comes in one chunk.
+        if (late > late_max) [[unlikely]]
+            last_tick = std::max(last_tick, at - late_max);
+    }
+    const instant until = more_due_ ? scale_.begin_of(last_tick) : now;
     fetched_ahead due([&](job& j) {
         if (!came_due(j, now))
             return;

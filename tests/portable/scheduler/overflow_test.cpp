@@ -240,6 +240,31 @@ TEST(overflow, DF_27_what_comes_again_needs_no_place_after_a_pause) {
     EXPECT_EQ(rig->metrics().overflow, 4u);
 }
 
+// Nor after one of more than a turn of the wheel, when those far away are due as well. A device is
+// not switched off with its timers.
+TEST(overflow, DF_27_what_comes_again_needs_no_place_after_a_pause_of_several_turns) {
+    if (tactus::port::has_interrupts)
+        return;
+    for (const unsigned turns : {1U, 2U, 7U}) {
+        far_rig rig;
+        const auto rate = rig->schedule_at_fixed_rate(duration::from_s(1), duration::from_s(1),
+                                                      rig.who, number{2});
+        const auto slower = rig->schedule_at_fixed_rate(
+            duration::from_s(3'600), duration::from_s(3'600), rig.who, number{3});
+        ASSERT_TRUE(rate.has_value() && slower.has_value());
+        for (unsigned i = 0; i < 4; ++i)
+            (void)rig.added(timer_priority::high);
+        rig.time.advance(turn * turns + duration::from_s(3 * 24 * 3'600));
+        rig.run();
+        EXPECT_EQ(rate->state(), job_state::scheduled);
+        EXPECT_EQ(slower->state(), job_state::scheduled);
+        EXPECT_TRUE(journal().is({2, 3, 1, 1, 1, 1}));
+        EXPECT_EQ(rig->metrics().dropped, 0u);
+        rig.jump(1'000);
+        EXPECT_TRUE(journal().is({2}));
+    }
+}
+
 far_rig* filled = nullptr;
 
 // BP-7, SC-6: its place is reserved while a message is made, so who has a handle has a timer.
