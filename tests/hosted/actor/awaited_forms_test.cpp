@@ -271,6 +271,12 @@ TEST(awaited_forms, DF_21_delays) {
     drive<delays>();
     drive<cancellable_delays>();
 }
+TEST(awaited_forms, DF_21_DF_63_next_messages) {
+    drive<next_texts>();
+    drive<limited_texts>();
+    drive<cancellable_texts>();
+    drive<limited_cancellable_texts>();
+}
 TEST(awaited_forms, DF_21_offers) {
     drive<offers_of_a_temporary>();
     drive<offers_of_a_copy>();

@@ -106,16 +106,20 @@ public:
         }
         disposal after{wait_};
         M& message = *std::launder(static_cast<M*>((*got)->payload()));
-#if defined(__cpp_exceptions)
-        try {
+        if constexpr (std::is_nothrow_move_constructible_v<M>) {
             return result(std::move(message));
-        } catch (...) {
-            after.lost = true;
-            throw;
-        }
+        } else {
+#if defined(__cpp_exceptions)
+            try {
+                return result(std::move(message));
+            } catch (...) {
+                after.lost = true;
+                throw;
+            }
 #else
-        return result(std::move(message));
+            return result(std::move(message));
 #endif
+        }
     }
 
 private:
