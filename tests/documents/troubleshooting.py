@@ -20,7 +20,7 @@ ENUMERATIONS = [
     "failure_kind", "cancel_kind", "prepended", "event_error", "user_code", "resolve_error::kind",
     "dispatcher_error::kind", "shutdown_error::kind", "shutdown_task_state", "timer_errc", "tick_state",
     "tick_driver_error", "scheduler_errc", "scheduler_warning_kind", "scheduler_config_errc", "backpressure_cause",
-    "log_errc", "log_file_error::kind",
+    "log_errc", "log_file_error::kind", "next_error",
 ]
 EVENTS = ["kernel_events", "world_events", "dispatcher_events"]
 # Names that C++ keeps for itself: the enumerator has another than the code says.

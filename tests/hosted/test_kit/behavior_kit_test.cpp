@@ -72,6 +72,13 @@ private:
     std::vector<std::string>* log_;
 };
 
+/// Restarts all its children when one fails.
+class family : public actor<order> {
+public:
+    void on(const order& o) { o.what(context()); }
+    supervisor_strategy supervision() { return {.scope = supervision_scope::all_for_one}; }
+};
+
 using numbers = behavior<int>;
 numbers ending() {
     return numbers([](auto&, const int& n) -> numbers {
@@ -249,6 +256,24 @@ TEST(behavior_kit, C_TST_3_children) {
               "there was no child with the name 'bert'");
     EXPECT_EQ(text_of_failure([&] { (void)kit.child_kit(actor_ref<work>{}); }),
               "there was no such child");
+}
+
+// A child that the test has not begun gets its parent's orders, and does not begin by them.
+TEST(behavior_kit, DF_9_orders_to_a_child_that_is_not_begun) {
+    begun_children = 0;
+    auto kit = test::behavior_kit_of<family>();
+    kit.run(order{[](actor_context c) {
+        (void)c.try_spawn<helper>("anna", {});
+        (void)c.try_spawn<helper>("bert", {});
+    }});
+    auto anna = kit.child_kit<work>("anna");
+    EXPECT_THROW(anna.run(work{0}), std::domain_error);
+    EXPECT_TRUE(anna.is_alive());
+    EXPECT_EQ(begun_children, 2);  // anna, twice
+    auto bert = kit.child_kit<work>("bert");
+    EXPECT_EQ(begun_children, 3);
+    bert.run(work{1});
+    EXPECT_EQ(bert.underlying<helper>().done, 1);
 }
 
 // C-TST-3: what the actor is sent waits in its inbox, and is handled one by one.

@@ -58,8 +58,6 @@ struct naive_life {
             failed = true;
             return action::report_failure;
         case event::resume:
-            if (at == phase::starting && !failed)
-                return action::impossible;
             if (!failed || at >= phase::restarting)
                 return action::nothing;
             if (!instance)
@@ -67,9 +65,7 @@ struct naive_life {
             failed = false;
             return action::forgive;
         case event::restart: {
-            if (at == phase::starting && !failed)
-                return action::impossible;
-            if (at >= phase::restarting)
+            if (at >= phase::restarting || (at == phase::starting && !failed))
                 return action::nothing;
             const bool own = failed;
             failed = true;
@@ -88,11 +84,9 @@ struct naive_life {
             creating = true;
             return waits ? action::create : action::recreate;
         case event::stop:
-            if (at == phase::starting && !failed)
-                return action::impossible;
             if (at >= phase::stopping)
                 return action::nothing;
-            *this = {.at = phase::stopping, .failed = failed, .instance = instance};
+            *this = {.at = phase::stopping, .failed = failed || !instance, .instance = instance};
             return action::begin_stop;
         case event::discard:
             return instance ? destroyed() : action::nothing;

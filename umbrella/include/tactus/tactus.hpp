@@ -138,10 +138,12 @@
 #include <tactus/dispatch/worker.hpp>
 #include <tactus/dispatch/worker_lanes.hpp>
 #include <tactus/dispatch/worker_task.hpp>
+#include <tactus/mailbox/age_list.hpp>
 #include <tactus/mailbox/depot.hpp>
 #include <tactus/mailbox/envelope.hpp>
 #include <tactus/mailbox/envelope_guard.hpp>
 #include <tactus/mailbox/envelope_pool.hpp>
+#include <tactus/mailbox/growing_array.hpp>
 #include <tactus/mailbox/inbox.hpp>
 #include <tactus/mailbox/life.hpp>
 #include <tactus/mailbox/mailbox.hpp>
