@@ -44,11 +44,11 @@ public:
         if (of_.awaited == 0 || passes(e))
             return way::handler;
         t.keep();
-        if (is_full()) {
+        if (!e.owed() && is_full()) {
             kernel().measures().dead_letter(t.self(), e, dead_letter_cause::mailbox_full);
             kernel().dispose_kept(e);
         } else {
-            (void)aside_.push(e);
+            set_aside(e);
         }
         return way::aside;
     }
@@ -62,6 +62,7 @@ public:
             (void)newest_first.push_front(*e);
         while (envelope* e = newest_first.pop())
             place.put_back(*e);
+        owed_aside_ = 0;
     }
 
     void end(memory_source& memory) noexcept override {
@@ -84,8 +85,11 @@ public:
     }
     /// The earliest message of the type among those set aside; null: there is none.
     [[nodiscard]] envelope* take_aside(const message_type& type) noexcept {
-        return aside_.take_first(
-            [&](const envelope& e) { return same_message(*e.type.read(), type); });
+        envelope* const e = aside_.take_first(
+            [&](const envelope& each) { return same_message(*each.type.read(), type); });
+        if (e != nullptr && e->owed())
+            --owed_aside_;
+        return e;
     }
     /// One that was given, and not taken: where it was.
     void put_aside(envelope& e, std::uint32_t before) noexcept {
@@ -95,8 +99,9 @@ public:
         (void)all.push(e);
         while (envelope* later = aside_.pop())
             (void)all.push(*later);
+        owed_aside_ = 0;
         while (envelope* next = all.pop())
-            (void)aside_.push(*next);
+            set_aside(*next);
         changed();
     }
     [[nodiscard]] actor_scheduler& kernel() const noexcept { return of_.world.kernel(); }
@@ -136,16 +141,22 @@ private:
         }
         return false;
     }
-    /// A bounded mailbox bounds what was taken out of it as well.
+    void set_aside(envelope& e) noexcept {
+        (void)aside_.push(e);
+        if (e.owed())
+            ++owed_aside_;
+    }
+    /// A bounded mailbox bounds what was taken out of it as well, but no signals that are owed.
     [[nodiscard]] bool is_full() noexcept {
         const slot& place = kernel().slots().at(of_.owner().slot_number());
         return place.kind() != nullptr && place.kind()->options().is_bounded() &&
-               aside_.size() >= place.kind()->options().capacity;
+               aside_.size() - owed_aside_ >= place.kind()->options().capacity;
     }
 
     cell_coroutines& of_;
     intrusive_list<message_wait> waits_;
     envelope_list aside_;
+    std::uint32_t owed_aside_ = 0;  // of these, signals that take no room
     bool ended_ = false;
 };
 

@@ -623,6 +623,47 @@ TEST(next_message, DF_63_a_bounded_mailbox_bounds_what_is_set_aside) {
     }
 }
 
+// DW-1: the end of a watched actor takes no room there, either.
+TEST(next_message, DF_63_DF_11_the_end_of_a_watched_actor_is_told_although_all_room_is_taken) {
+    class watched_one : public actor<int> {
+    public:
+        void on(int) {}
+    };
+    class mourner : public holder {
+    public:
+        explicit mourner(any_ref whom) { context().watch(whom); }
+        using holder::on;
+        void on(const terminated&) { say("ended"); }
+    };
+    class host : public actor<int> {
+    public:
+        explicit host(overflow how) {
+            const auto whom = context().spawn<watched_one>("whom");
+            tenant = *context().try_spawn<mourner>(
+                "tenant", {.mailbox = {.when_full = how, .capacity = 1}}, any_ref(whom));
+        }
+        void on(int) { context().stop(context().child("whom")); }
+        actor_ref<go, answer, other> tenant;
+    };
+    for (const overflow how : {overflow::drop_newest, overflow::drop_oldest, overflow::reject,
+                               overflow::dead_letter, overflow::block}) {
+        rig r;
+        const auto who = r.world.spawn<host>("host", how);
+        r.run();
+        const actor_ref<go, answer, other> tenant(r.world.select("/user/host/tenant"));
+        tenant.tell(go{1});
+        EXPECT_EQ(r.run(), lines{"waits 1"});
+        tenant.tell(other{1});
+        r.run();
+        who.tell(0);
+        EXPECT_EQ(r.run(), lines{});
+        tenant.tell(other{2});
+        EXPECT_EQ(r.run(), lines{"lost other 2"});
+        tenant.tell(answer{1});
+        EXPECT_EQ(r.run(), (lines{"task 1 got 1", "other 1", "ended"})) << name_of(how);
+    }
+}
+
 class tired : public actor<go, answer, other> {
 public:
     static constexpr bool reentrant = true;
