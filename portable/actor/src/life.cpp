@@ -368,7 +368,10 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
         if (!s.c.is(cell::holds))
             hold_children(s, true, {});
     }
-    if (why)
+    // PK-SUP-12: an actor that never started starts for the first time, whatever the cause is.
+    const bool never_started =
+        !s.c.has_instance() && x->cause && x->cause->kind() == failure_kind::initialization;
+    if (why && !never_started)
         x->cause = std::move(why);
     const actor_maker* maker = detail::actor_place(s.place).maker();
     if (maker != nullptr && !maker->again()) {

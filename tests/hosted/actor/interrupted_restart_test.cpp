@@ -115,6 +115,57 @@ TEST(interrupted_restart, DF_9_a_resume_in_the_middle_of_a_restart_leaves_the_re
 
 namespace {
 
+words begun;
+
+/// Its first pre_start fails.
+class late_starter : public actor<int> {
+public:
+    void on(int) {}
+    void pre_start() {
+        begun.emplace_back("pre_start");
+        if (begun.size() == 1)
+            throw std::runtime_error("no file");
+    }
+    void post_restart(const failure_cause&) { begun.emplace_back("post_restart"); }
+};
+/// Fails beside it, or fails itself and keeps its children.
+class late_parent : public puppet {
+public:
+    using puppet::puppet;
+    void pre_restart(const failure_cause&) {}
+};
+
+}  // namespace
+
+// DF-9, PK-SUP-12: an actor that has never started is restarted for another one's failure.
+TEST(interrupted_restart, DF_9_an_actor_that_never_started_starts_for_the_first_time) {
+    for (const auto scope : {supervision_scope::one_for_one, supervision_scope::all_for_one,
+                             supervision_scope::rest_for_one}) {
+        for (const bool parent_fails : {false, true}) {
+            begun.clear();
+            strings parent, sibling;
+            parent.strategy.scope = scope;
+            parent.decide = [](any_ref, const failure_cause&) { return directive::restart; };
+            world_rig rig;
+            const auto p = rig.spawn<late_parent>("parent", &parent);
+            p.tell(run_it{[&](puppet& me) {
+                const auto other = child_of(me, "sibling", sibling);
+                (void)me.ctx().try_spawn<late_starter>("late", {});
+                if (parent_fails)
+                    throw std::runtime_error("parent");
+                other.tell(crash());
+            }});
+            rig.run();
+            rig.end();
+            ASSERT_GE(begun.size(), 2u);
+            EXPECT_EQ(begun[1], "pre_start")
+                << static_cast<int>(scope) << (parent_fails ? ", parent" : ", sibling");
+        }
+    }
+}
+
+namespace {
+
 /// A watched actor and its watcher, whose mailbox is bounded.
 struct watch_rig : world_rig {
     explicit watch_rig(const mailbox_options& box) {
