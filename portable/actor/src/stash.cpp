@@ -12,6 +12,11 @@ namespace {
 
 TACTUS_CHECK_MODULE("stash");
 
+void take_no_credit(envelope_list& some) noexcept {
+    for (envelope* e = some.peek(); e != nullptr; e = e->next.read())
+        e->set_flags(e->flags() | envelope::is_owed);
+}
+
 }  // namespace
 
 std::expected<void, failure> actor_world::stash(turn& t) noexcept {
@@ -62,7 +67,15 @@ void actor_world::unstash(const self& s, std::uint32_t count) noexcept {
     envelope_list& oldest = count < x->stash.size() ? some : x->stash;
     while (&oldest == &some && some.size() < count)
         (void)some.push(*x->stash.pop());
-    while (oldest.size() != 0 && s.place.prepend(oldest) != prepended::done) {
+    const bool waits_for_room = s.place.kind()->options().when_full == overflow::block;
+    while (oldest.size() != 0) {
+        const prepended result = s.place.prepend(oldest);
+        if (result == prepended::done)
+            return;
+        if (result == prepended::full && waits_for_room) {
+            take_no_credit(oldest);  // their senders have waited for room, and were told so
+            continue;
+        }
         // PK-STA-4: the oldest do not fit. Signals that the runtime owes always do.
         envelope* e = oldest.take_first([](const envelope& m) { return !m.owed(); });
         if (e == nullptr)

@@ -180,6 +180,32 @@ TEST(stash, C_STA_6_a_bounded_mailbox_has_room_for_the_newest) {
     rig.end();
 }
 
+// Senders to a mailbox that blocks have waited for room: what they were promised is not lost, also
+// when others have taken the room of what was stashed.
+TEST(stash, ST_2_with_block_all_messages_come_back) {
+    world_rig rig;
+    auto r = detail::request_for<gate>(
+        rig.memory, "g", {.mailbox = {.when_full = overflow::block, .capacity = 2}});
+    const auto made = rig.world.spawn_top(*r);
+    EXPECT_TRUE(made.has_value());
+    const actor_ref<int, open, boom> g{any_ref(*made)};
+    for (int i = 1; i <= 5; ++i) {
+        g.tell(i);
+        rig.run();
+    }
+    g.tell(open{});
+    g.tell(6);  // the mailbox is full when they come back
+    rig.run();
+    EXPECT_TRUE(journal().is({-5, 1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(rig.said.dead_letters, 0u);
+    for (int i = 7; i <= 9; ++i)
+        g.tell(i);
+    rig.run();
+    EXPECT_TRUE(journal().is({7, 8}));  // the capacity is what it was
+    EXPECT_EQ(rig.said.dead_letters, 1u);
+    rig.end();
+}
+
 namespace {
 
 struct watch_it {
