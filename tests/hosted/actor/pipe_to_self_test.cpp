@@ -111,6 +111,63 @@ TEST(pipe_to_self, C_ASK_11_what_the_function_throws_fails_the_actor) {
 
 namespace {
 
+/// Fills its mailbox before each result.
+class full_asker : public actor<ask_it, wait_for, come> {
+public:
+    explicit full_asker(actor_ref<question> of) : oracle_(of) {}
+    void on(const wait_for& m) {
+        context().pipe_to_self(after(context(), m.time_ms), [this](int v) { return filled(v); });
+    }
+    void on(const ask_it& m) {
+        context().ask<int>(
+            oracle_, [v = m.value](actor_ref<int> me) { return question{v, me}; }, ms(20),
+            [this](const std::expected<int, ask_fault>& r) { return filled(r.value_or(-1)); });
+    }
+    void on(const come& m) { journal().add(m.value); }
+
+private:
+    static task<int> after(protocol_context<ask_it, wait_for, come> ctx, int time_ms) {
+        const auto passed = co_await ctx.delay(ms(time_ms));
+        co_return passed ? time_ms : 0;
+    }
+    come filled(int v) {
+        for (int i = 0; i < 2; ++i)
+            self().tell(come{0});
+        return come{v};
+    }
+    actor_ref<question> oracle_;
+};
+
+}  // namespace
+
+// AS-1: a full mailbox of the actor loses neither replies nor time-outs, which it waits for.
+TEST(pipe_to_self, AS_1_a_full_mailbox_takes_results) {
+    for (const overflow how : {overflow::reject, overflow::dead_letter, overflow::drop_newest,
+                               overflow::drop_oldest, overflow::block}) {
+        world_rig rig;
+        const auto o = rig.spawn<oracle>("o");
+        auto r = detail::request_for<full_asker>(
+            rig.memory, "a", {.mailbox = {.when_full = how, .capacity = 2}}, o);
+        const auto made = rig.world.spawn_top(*r);
+        ASSERT_TRUE(made.has_value());
+        const actor_ref<ask_it, wait_for, come> a{any_ref(*made)};
+        for (const int v : {0, 8}) {  // no answer; 16
+            a.tell(ask_it{v});
+            rig.run();
+            rig.pass(25);
+            EXPECT_TRUE(journal().is({0, 0, v == 0 ? -1 : 16}));
+        }
+        a.tell(wait_for{5});
+        rig.run();
+        rig.pass(10);
+        EXPECT_TRUE(journal().is({0, 0, 5}));
+        rig.end();
+        journal().clear();
+    }
+}
+
+namespace {
+
 /// Starts one beside itself while it runs.
 class two_waits : public actor<int> {
 public:

@@ -451,24 +451,31 @@ handled detail::adapter_of<From, F, Ms...>::adapt(turn& t, cell& c, envelope& fr
 
 namespace detail {
 
+/// A result that the actor whose turn it is waits for: a full mailbox takes it.
+template <class M>
+void tell_result(M message) {
+    turn& t = *turn::current();
+    if (t.system().send_owed(t.place(), std::move(message), t.self()) != sent::accepted)
+        any_ref(t.self()).tell(std::move(message));  // a dead letter
+}
 template <class T, class F>
-task<> piped(task<T> from, F f, any_ref to) {
+task<> piped(task<T> from, F f) {
     if constexpr (std::is_void_v<T>) {
         co_await std::move(from);
-        to.tell(f());
+        tell_result(f());
     } else {
         auto given = co_await std::move(from);
-        to.tell(f(std::move(given)));
+        tell_result(f(std::move(given)));
     }
 }
 template <class R, class Make, class F>
-task<> piped_ask(actor_world* world, any_ref target, Make make, duration timeout, F f, any_ref to) {
+task<> piped_ask(actor_world* world, any_ref target, Make make, duration timeout, F f) {
     // Named: what g++ 12 makes of a temporary with a function of the user's in it is no copy.
     using source = ask_source<R, Make>;
     typename source::request what{world, target, std::move(make), timeout};
     wait_awaiter<source> wait(std::move(what));
     auto given = co_await wait;
-    to.tell(f(std::move(given)));
+    tell_result(f(std::move(given)));
 }
 
 }  // namespace detail
@@ -477,7 +484,7 @@ template <class... Ms>
 template <class T, class F>
 void protocol_context<Ms...>::pipe_to_self(task<T> from, F f) {
     world().start_beside(in(), [&] {
-        return detail::supervised(detail::piped(std::move(from), std::move(f), self().any()));
+        return detail::supervised(detail::piped(std::move(from), std::move(f)));
     });
 }
 template <class... Ms>
@@ -488,8 +495,8 @@ void protocol_context<Ms...>::ask(any_ref target, Make make, duration timeout, F
                   std::remove_cvref_t<std::invoke_result_t<F&, std::expected<R, ask_failure>>>,
                   Ms...>::met);
     world().start_beside(in(), [&] {
-        return detail::supervised(detail::piped_ask<R>(&world(), target, std::move(make), timeout,
-                                                       std::move(f), self().any()));
+        return detail::supervised(
+            detail::piped_ask<R>(&world(), target, std::move(make), timeout, std::move(f)));
     });
 }
 
