@@ -157,7 +157,8 @@ void system_listener::handler_slow(actor_world& world, any_ref who, std::string_
     if (!warns(slow, more))
         return;
     line text;
-    text.add("has been in a handler for ").add(running).add(" on worker ").add(worker);
+    text.add("has been in a handler for ").add(running.ns() / 1'000'000).add(" ms on worker ");
+    text.add(worker);
     text.add(" of dispatcher '").add(dispatcher).add("' (handler_slow)");
     actor_log(world, who.index()).warning(with_rest(text, more).view());
 }

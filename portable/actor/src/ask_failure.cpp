@@ -14,7 +14,8 @@ constexpr std::string_view lines[ask_fault_count] = {
     "ask timed out on [$] after [#]: a message of type [%] was not answered",
     "recipient [$] had already been terminated: a message of type [%] was not sent",
     "the timeout of an ask must be positive, found [#]: a message of type [%] to [$] was not sent",
-    "a blocking ask of [$] within an actor would block its worker; use the context's",
+    "a blocking ask of [$] within an actor would block its worker: a message of type [%] was not "
+    "sent; use co_await context().ask(...)",
     "the mailbox of [$] did not take a message of type [%]",
     "no actor could be made for the reply of [$]",
     "moving the reply of [$] to a message of type [%] threw an exception",
