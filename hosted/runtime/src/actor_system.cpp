@@ -6,6 +6,7 @@
 #include "check_place.hpp"
 #include "closing_thread.hpp"
 #include "ending_thread.hpp"
+#include "fork_watch.hpp"
 #include "signal_watch.hpp"
 #include "spare_memory.hpp"
 #include "spawn_refusal.hpp"
@@ -62,6 +63,12 @@ public:
     std::string text;
     bool lost = false;
 };
+
+/// What a dump says in a forked child, where the locks of the system may be held for ever.
+std::string left_behind(dump_format format) {
+    return format == dump_format::json ? R"({"left_behind":"forked child"})"
+                                       : "forked child: the system is in the parent process\n";
+}
 
 /// Of dispatcher and mailbox.
 bool says_nothing(const spawn_options& how) noexcept {
@@ -585,6 +592,7 @@ struct actor_system::parts final : world_events {
         return detail::wait_at_most(over, held, how.shutdown_limit, [this] { return ended; });
     }
 
+    runtime::fork_watch forks;  // first: a forked child makes nothing
     std::string name;
     options how;
     runtime::steady_clock own_time;
@@ -666,7 +674,18 @@ struct actor_system::parts final : world_events {
 actor_system::actor_system(std::string_view name, const options& o)
     : parts_(std::make_unique<parts>(name, o)), world_(&parts_->world) {}
 
+namespace {
+
+/// Of systems that a forked child was told to end: reachable, for tools that look for leaks.
+constinit void* left_in_parent = nullptr;
+
+}  // namespace
+
 actor_system::~actor_system() {
+    if (in_forked_child()) {
+        left_in_parent = parts_.release();  // its threads are in the parent: nothing can be ended
+        return;
+    }
     if (parts_->end()) {
         parts_->leave_signals();
         parts_->shutdown.reset();
@@ -694,8 +713,24 @@ actor_system::~actor_system() {
     (void)parts_.release();  // kept for its threads
 }
 
+bool actor_system::in_forked_child() const noexcept {
+    return parts_->forks.in_child();
+}
+std::optional<spawn_error> actor_system::spawn_refused() const noexcept {
+    if (in_forked_child())
+        return spawn_error{spawn_error::kind::forked_child,
+                           "this process was forked: the system is in its parent"};
+    return std::nullopt;
+}
+std::optional<ask_error::kind> actor_system::ask_refused() const noexcept {
+    if (in_forked_child())
+        return ask_error::kind::forked_child;
+    return std::nullopt;
+}
+
 void actor_system::terminate() noexcept {
-    parts_->terminate();
+    if (!in_forked_child())
+        parts_->terminate();
 }
 
 std::shared_future<void> actor_system::when_terminated() const {
@@ -703,6 +738,8 @@ std::shared_future<void> actor_system::when_terminated() const {
 }
 
 bool actor_system::on_terminated(std::function<void()> call) {
+    if (in_forked_child())
+        return false;
     const std::lock_guard held(parts_->mutex);
     if (parts_->callbacks_taken)
         return false;
@@ -725,25 +762,31 @@ bool actor_system::may_wait_here() noexcept {
 }
 
 bool actor_system::wait(std::chrono::nanoseconds limit) {
-    if (!may_wait_here())
+    if (!may_wait_here() || in_forked_child())
         return false;
     std::unique_lock held(parts_->mutex);
     return detail::wait_at_most(parts_->over, held, limit, [this] { return parts_->ended; });
 }
 
 std::string actor_system::dump(dump_format format) {
+    if (in_forked_child())
+        return left_behind(format);
     string_sink to;
     world_->dump(to, {.format = format});
     return to.take();
 }
 
 std::string actor_system::dump_scheduler(dump_format format) {
+    if (in_forked_child())
+        return left_behind(format);
     string_sink to;
     parts_->timers.dump(to, format);
     return to.take();
 }
 
 std::string actor_system::path_of(any_ref who) {
+    if (in_forked_child())
+        return {};
     string_sink to;
     world_->write_path(who.index(), to);
     return to.take();
@@ -752,15 +795,21 @@ std::string_view actor_system::name() const noexcept {
     return parts_->name;
 }
 system_info actor_system::info() const noexcept {
+    if (in_forked_child())
+        return {.name = parts_->name, .driver = {}, .measured = {}};
     return {.name = parts_->name,
             .driver = parts_->driver.view(),
             .measured = parts_->driver.metrics()};
 }
 int actor_system::exit_code() const noexcept {
+    if (in_forked_child())
+        return 0;
     const std::lock_guard held(parts_->mutex);
     return parts_->failed ? 70 : parts_->the_shutdown().exit_code();
 }
 std::string actor_system::failure_text() const {
+    if (in_forked_child())
+        return {};
     const std::lock_guard held(parts_->mutex);
     return parts_->failure_text;
 }

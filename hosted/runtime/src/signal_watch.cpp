@@ -160,6 +160,18 @@ struct signal_watchers {
     std::vector<signal_watch*> all;  // under it
 };
 
+void leave_signals_of_parent() noexcept {
+    // Without a pipe there never was a watch.
+    if (pipe_in.load(std::memory_order_relaxed) == -1)
+        return;
+    const signal_watchers& all = signal_watchers::here();
+    for (std::size_t i = 0; i < std::size(watched); ++i) {
+        struct sigaction now = {};
+        if (sigaction(watched[i], nullptr, &now) == 0 && now.sa_handler == on_signal)
+            sigaction(watched[i], &all.before[i], nullptr);
+    }
+}
+
 signal_watch::signal_watch(std::function<void(int)> told) : told_(std::move(told)) {
     signal_watchers::here().add(*this);
 }

@@ -31,4 +31,8 @@ private:
     friend struct signal_watchers;
 };
 
+/// After fork(), in the child, which has no thread that reads the pipe, and whose pipe is the
+/// parent's: the signals are what they were before the first watch. Touches no lock.
+void leave_signals_of_parent() noexcept;
+
 }  // namespace tactus::inline v0::runtime

@@ -126,6 +126,10 @@ any_ref actor_selection::resolve() const noexcept {
 }
 
 void actor_selection::walk(void* to, visitor visit) const {
+    if constexpr (!port::has_interrupts) {
+        if (system_table::has_left())
+            return;  // a forked child: names are under locks of the parent
+    }
     if (anchor_.valid())
         (void)walk_from(anchor_, path(), to, visit);
 }

@@ -28,10 +28,9 @@ registry::options registry_options(const actor_scheduler::options& o, std::uint3
 
 const char* name_of(sent result) noexcept {
     static constexpr const char* names[] = {
-        "accepted",     "pool_exhausted", "recipient_terminated",
-        "shutdown",     "no_system",      "construction_failed",
-        "mailbox_full", "dropped",        "would_block",
-        "timed_out"};
+        "accepted",    "pool_exhausted",      "recipient_terminated", "shutdown",
+        "no_system",   "construction_failed", "mailbox_full",         "dropped",
+        "would_block", "timed_out",           "forked_child"};
     return names[static_cast<std::size_t>(result)];
 }
 const char* name_of(spawn_error::kind what) noexcept {
@@ -51,7 +50,8 @@ const char* name_of(spawn_error::kind what) noexcept {
                                                              "mailbox_unfit",
                                                              "unknown_mailbox",
                                                              "alias_chain_too_deep",
-                                                             "dispatcher_unavailable"};
+                                                             "dispatcher_unavailable",
+                                                             "forked_child"};
     return names[static_cast<std::size_t>(what)];
 }
 const char* name_of(user_code where) noexcept {

@@ -176,7 +176,7 @@ std::optional<sent> pending_offer::start_parcel(mailbox_index to, const detail::
                                                 const send_options& o) noexcept {
     const system_table::visit v(to.system_number());
     if (v.system() == nullptr)
-        return sent::no_system;
+        return actor_scheduler::not_found();
     return start_in(*v.system(), to, p, o);
 }
 

@@ -9,13 +9,19 @@ namespace tactus::inline v0 {
 
 // ---- the ways to send
 
+sent actor_scheduler::not_found() noexcept {
+    if constexpr (!port::has_interrupts)
+        return system_table::has_left() ? sent::forked_child : sent::no_system;
+    return sent::no_system;
+}
+
 sent actor_scheduler::send_parcel(worker* w, mailbox_index to, const detail::parcel& p,
                                   const send_options& o) noexcept {
     if (w != nullptr && w->system_.has(to))
         return w->system_.deliver_or_lose(w, to, p, o);
     const system_table::visit v(to.system_number());
     if (v.system() == nullptr)
-        return sent::no_system;  // counted by the table
+        return not_found();  // counted by the table
     return v.system()->deliver_or_lose(nullptr, to, p, o);
 }
 
@@ -30,7 +36,7 @@ sent actor_scheduler::try_send_parcel(mailbox_index to, const detail::parcel& p,
         return w->system_.try_deliver(w, to, p, o);
     const system_table::visit v(to.system_number());
     if (v.system() == nullptr)
-        return sent::no_system;
+        return not_found();
     return v.system()->try_deliver(nullptr, to, p, o);
 }
 

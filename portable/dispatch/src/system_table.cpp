@@ -29,6 +29,7 @@ struct inside {
 // The braces are for g++ 12, which forgets the initial values of an array of cells without them.
 constinit entry table[system_table::number_count]{};
 constinit port::atomic<std::uint32_t> refused{0};
+constinit port::atomic<std::uint32_t> left{0};  // relaxed: its process had one thread then
 constinit port::mutex table_mutex;
 constinit port::plain<std::uint32_t> last_claimed{0};
 
@@ -74,6 +75,16 @@ void system_table::release(std::uint32_t number, std::uint32_t last_generation) 
     // Half of the range for one system: a number that is beyond is not used again.
     table[number].next_generation.write(
         last_generation == 0 || last_generation >= (1U << 31) ? 0 : last_generation + 1);
+}
+
+void system_table::leave_all() noexcept {
+    left.store(1, std::memory_order_relaxed);
+    for (entry& e : table)
+        e.system.store(nullptr, std::memory_order_relaxed);  // the process has one thread
+}
+
+bool system_table::has_left() noexcept {
+    return left.load(std::memory_order_relaxed) != 0;
 }
 
 std::uint32_t system_table::refused_count() noexcept {

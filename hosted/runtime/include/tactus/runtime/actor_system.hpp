@@ -115,6 +115,9 @@ private:
 
 }  // namespace detail
 
+template <class R>
+class answer_future;
+
 class actor_system {
 public:
     /// What the destructor does when actors are left after the limit.
@@ -201,6 +204,8 @@ public:
     [[nodiscard]] std::expected<detail::ref_of<A>, spawn_error> try_spawn(std::string_view name,
                                                                           const spawn_options& how,
                                                                           Args&&... args) {
+        if (const auto why = spawn_refused()) [[unlikely]]
+            return std::unexpected(*why);
         return detail::spawn_by<A>(
             world(), [&](const actor_world::spawn_request& r) { return world().spawn_top(r); },
             name, how, std::forward<Args>(args)...);
@@ -219,6 +224,8 @@ public:
         };
         if (timeout <= std::chrono::nanoseconds::zero())
             return failed(ask_error::kind::invalid_timeout);
+        if (const auto why = ask_refused()) [[unlikely]]
+            return failed(*why);
         if (!may_wait_here())
             return failed(ask_error::kind::would_block_worker);
         auto place = std::make_shared<detail::reply_place<R>>();
@@ -248,22 +255,26 @@ public:
     }
 
     /// Ends an actor after what it is doing. False when it has ended.
-    bool stop(any_ref who) noexcept { return world().stop(who.index()); }
+    bool stop(any_ref who) noexcept { return !in_forked_child() && world().stop(who.index()); }
     /// AC-8: tells it to end, by poison_pill or what is given, and waits. False when it has not
     /// ended in time. Not within an actor: see actor_context::graceful_stop.
     template <message M = poison_pill>
     [[nodiscard]] bool graceful_stop(any_ref who, std::chrono::nanoseconds timeout,
                                      M message = {}) {
-        return may_wait_here() && detail::wait_here<graceful_stop_source<M>>(
-                                      {world_, who, timeout, std::move(message)});
+        return may_wait_here() && !in_forked_child() &&
+               detail::wait_here<graceful_stop_source<M>>(
+                   {world_, who, timeout, std::move(message)});
     }
     /// AC-7: actors by a path, looked for when the selection is used; see actor_selection.hpp.
     [[nodiscard]] actor_selection select(std::string_view path) noexcept {
-        return world().select(path);
+        return in_forked_child() ? actor_selection() : world().select(path);
     }
     /// Asks the first one that is selected who it is, and waits. Not within an actor.
     [[nodiscard]] std::expected<any_ref, ask_error> resolve(const actor_selection& which,
                                                             std::chrono::nanoseconds timeout) {
+        if (in_forked_child())
+            return std::unexpected(ask_failed(ask_error::kind::forked_child, {}, timeout,
+                                              message_type_of<identify>.name));
         const any_ref first = which.resolve();
         const auto answer =
             ask<actor_identity>(first, [](auto me) { return identify{0, me}; }, timeout);
@@ -319,11 +330,13 @@ public:
     [[nodiscard]] std::expected<on_close_tasks::handle, scheduler_error> register_on_close(
         Task&& what, const char* name = "",
         close_priority priority = close_priority::user) noexcept {
+        if (in_forked_child())
+            return std::unexpected(scheduler_error{.code = scheduler_errc::closed});
         return scheduler().register_on_close(std::forward<Task>(what), priority, name);
     }
     /// True when it waited: it will not run.
     bool cancel_on_close(on_close_tasks::handle which) noexcept {
-        return scheduler().cancel_on_close(which);
+        return !in_forked_child() && scheduler().cancel_on_close(which);
     }
     /// Ready when everything has ended, as wait() sees it; the same one each time. May outlive the
     /// system.
@@ -361,6 +374,11 @@ public:
     /// Why it ended, if a failure did; empty otherwise.
     [[nodiscard]] std::string failure_text() const;
 
+    /// DF-52: this process is a child that was forked from the system's. The system and its threads
+    /// are in the parent: messages go nowhere, calls are refused, and the destructor returns at
+    /// once (docs/shutdown.md, fork).
+    [[nodiscard]] bool in_forked_child() const noexcept;
+
     /// Those in use: what was given, and the defaults.
     [[nodiscard]] toolbox tools() const noexcept;
     [[nodiscard]] logger& log() noexcept;
@@ -368,7 +386,14 @@ public:
     [[nodiscard]] actor_world& world() noexcept { return *world_; }
 
 private:
+    template <class R, class Target, class Make>
+    friend answer_future<R> ask_future(actor_system& system, const Target& target, Make&& make,
+                                       std::chrono::nanoseconds timeout);
     struct parts;
+    /// Why this thread may not spawn; nothing: it may.
+    [[nodiscard]] std::optional<spawn_error> spawn_refused() const noexcept;
+    /// Why this thread may not ask; nothing: it may.
+    [[nodiscard]] std::optional<ask_error::kind> ask_refused() const noexcept;
     /// UP-3: this thread is no worker's, and fires no timers.
     [[nodiscard]] static bool may_wait_here() noexcept;
     static void watch_end(actor_world& world, any_ref who, const shutdown_done& done);

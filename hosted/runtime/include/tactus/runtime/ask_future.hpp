@@ -159,6 +159,8 @@ template <class R, class Target, class Make>
         at_once.fail(what);
         return result;
     };
+    if (const auto refused = system.ask_refused()) [[unlikely]]
+        return failed(*refused);
     const bool ends = timeout != std::chrono::nanoseconds::max();
     if (timeout <= std::chrono::nanoseconds::zero() ||
         (ends && duration::from_ns(timeout.count()) > system.scheduler().maximum_delay()))

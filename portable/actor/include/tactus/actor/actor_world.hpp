@@ -347,6 +347,10 @@ private:
     /// A message to a selection of nobody.
     template <class M>
     void selected_nobody(M&& message, mailbox_index sender) noexcept {
+        if constexpr (!port::has_interrupts) {
+            if (system_table::has_left())
+                return;  // a forked child
+        }
         constexpr auto why = dead_letter_cause::recipient_terminated;
         envelope* e = kernel_->wrap({}, std::forward<M>(message), sender);
         if (e == nullptr) {

@@ -29,8 +29,9 @@ enum class ask_fault : std::uint8_t {
     no_room,             // no actor, or timer, could be made for the reply
     reply_failed,        // moving the reply threw
     question_failed,     // making or copying the question threw
+    forked_child,        // this process was forked: the system is in its parent
 };
-inline constexpr std::size_t ask_fault_count = 8;
+inline constexpr std::size_t ask_fault_count = 9;
 [[nodiscard]] const char* name_of(ask_fault what) noexcept;
 
 /// What one line for people says of a question.

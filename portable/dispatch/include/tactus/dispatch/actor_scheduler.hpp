@@ -395,6 +395,8 @@ private:
     static sent send_parcel(worker* w, mailbox_index to, const detail::parcel& p,
                             const send_options& o) noexcept;
     static void send_parcel(mailbox_index to, const detail::parcel& p) noexcept;
+    /// Why there is no system: none, or it was left behind by fork().
+    [[nodiscard]] static sent not_found() noexcept;
     [[nodiscard]] static sent try_send_parcel(mailbox_index to, const detail::parcel& p,
                                               const send_options& o) noexcept;
     [[nodiscard]] static sent try_offer_parcel(mailbox_index to, const detail::parcel& p,

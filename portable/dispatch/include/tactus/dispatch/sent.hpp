@@ -20,8 +20,9 @@ enum class sent : std::uint8_t {
     dropped,               // no room: it became a dead letter, as the mailbox's strategy says
     would_block,           // no room, and this thread must not wait
     timed_out,             // no room in time: it became a dead letter
+    forked_child,          // this process was forked: the system is in its parent
 };
-inline constexpr std::size_t sent_result_count = 10;
+inline constexpr std::size_t sent_result_count = 11;
 [[nodiscard]] const char* name_of(sent result) noexcept;
 
 }  // namespace tactus::inline v0

@@ -73,6 +73,8 @@ struct spawn_error {
         unknown_mailbox,         // there is none with that id
         alias_chain_too_deep,    // more than 20 aliases one after the other; or a loop
         dispatcher_unavailable,  // it cannot be made: its executor or threads are missing
+        // of hosted systems
+        forked_child,  // this process was forked: the system is in its parent
     };
     kind what;
     const char* reason;  // as failure::what; what the resolver says has the ids, and stays
@@ -80,7 +82,7 @@ struct spawn_error {
     /// resolver did not refuse it, or the process has kept a thousand different ones.
     [[no_unique_address]] detail::with_resolver<const resolve_error*, 2> resolver_error = {};
 };
-inline constexpr std::size_t spawn_error_count = 17;
+inline constexpr std::size_t spawn_error_count = 18;
 [[nodiscard]] const char* name_of(spawn_error::kind what) noexcept;
 
 }  // namespace tactus::inline v0

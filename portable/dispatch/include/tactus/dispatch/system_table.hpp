@@ -35,6 +35,12 @@ public:
     /// Gives the number back; `last_generation` 0 means that it must not be used again.
     static void release(std::uint32_t number, std::uint32_t last_generation) noexcept;
 
+    /// After fork(), in the child, which has none of the systems' threads: from now on no number
+    /// finds a system. Touches no lock. Requires: the process has one thread.
+    static void leave_all() noexcept;
+    /// leave_all() was called in this process.
+    [[nodiscard]] static bool has_left() noexcept;
+
     /// How many calls found no system.
     [[nodiscard]] static std::uint32_t refused_count() noexcept;
 

@@ -56,6 +56,9 @@ public:
         return port::thread_instance<thread_state>().current;
     }
 
+    /// After fork(): the worker is the parent's, and this thread is no worker's.
+    static void leave_thread() noexcept { port::thread_instance<thread_state>().current = nullptr; }
+
     /// This thread is the worker's while this lives.
     class binding {
     public:

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one handler of forks, and what it counts.
+#include "fork_watch.hpp"
+
+#include "signal_watch.hpp"
+
+#include <tactus/dispatch/system_table.hpp>
+#include <tactus/dispatch/worker.hpp>
+#include <tactus/port/port.hpp>
+
+#include <cerrno>
+#include <system_error>
+
+#include <pthread.h>
+
+namespace tactus::inline v0::runtime {
+namespace {
+
+// Relaxed, all of them: a child has one thread when they change there, and a parent only counts.
+constinit port::atomic<std::uint32_t> forks{0};   // between the first system's process and this
+constinit port::atomic<std::uint32_t> living{0};  // systems of this process
+constinit port::atomic<std::uint32_t> left_behind{0};  // 1: an ancestor had systems when it forked
+
+/// The child's only thread, in fork(). Touches no lock.
+void forked() noexcept {
+    forks.fetch_add(1, std::memory_order_relaxed);
+    if (living.load(std::memory_order_relaxed) == 0)
+        return;
+    living.store(0, std::memory_order_relaxed);
+    left_behind.store(1, std::memory_order_relaxed);
+    system_table::leave_all();
+    worker::leave_thread();
+    leave_signals_of_parent();
+}
+
+void watch_forks() {
+    static const int failed = ::pthread_atfork(nullptr, nullptr, [] { forked(); });
+    if (failed != 0)
+        throw std::system_error(failed, std::generic_category(), "no memory to watch for forks");
+}
+
+}  // namespace
+
+fork_watch::fork_watch() : forks_(forks.load(std::memory_order_relaxed)) {
+    if (left_behind.load(std::memory_order_relaxed) != 0)
+        throw std::system_error(EPERM, std::generic_category(),
+                                "cannot make an actor system in a forked child of a process that "
+                                "had one: call exec first; see "
+                                "docs/troubleshooting.md#a-system-does-not-start");
+    watch_forks();
+    living.fetch_add(1, std::memory_order_relaxed);
+}
+
+fork_watch::~fork_watch() {
+    if (!in_child())
+        living.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool fork_watch::in_child() const noexcept {
+    return forks.load(std::memory_order_relaxed) != forks_;
+}
+
+}  // namespace tactus::inline v0::runtime
