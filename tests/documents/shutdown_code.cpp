@@ -55,6 +55,16 @@ bool shutdown_page(server_type& server) {
     return result.is_clean() && system.wait(5s) && system.exit_code() == 0 && journal.closed;
 }
 
+bool drain_section() {
+    actor_system system("shop");
+    auto queue = system.spawn<queue_actor>("queue");
+    queue.tell(drain{});
+    const drain_report done = system.drain(30s);
+    if (!done.is_clean())
+        std::fprintf(stderr, "%s\n", done.text().c_str());
+    return done.is_clean();
+}
+
 int complain(const std::string& why) {
     std::fprintf(stderr, "%s\n", why.c_str());
     return 1;
@@ -133,7 +143,7 @@ int main(int argc, char** argv) {
     if (argc > 1)
         return configured(argv[1]);
     server_type server;
-    const bool good = shutdown_page(server) && server.flushed && patterns_page();
+    const bool good = shutdown_page(server) && drain_section() && server.flushed && patterns_page();
     std::puts(good ? "the pages' code works" : "the pages' code does not work");
     return good ? 0 : 1;
 }

@@ -39,6 +39,11 @@ void visit(std::uint32_t number) {
     model::require(system->state.read() == alive);
 }
 
+void visit_any(std::uint32_t number) {
+    const system_table::visit v(number);
+    model::require(v.system() != nullptr);
+}
+
 void withdrawn_under(unsigned visitors) {
     fake_system system;
     std::uint32_t generation = 0;
@@ -56,8 +61,41 @@ void withdrawn_under(unsigned visitors) {
     system_table::release(number, 1);
 }
 
+/// What a sender did inside happens before shut_door() says that none is left; a later one finds
+/// nothing, and the system is still there for others.
+void shut_under(unsigned senders) {
+    fake_system system;
+    std::uint32_t generation = 0;
+    const std::uint32_t number = system_table::claim(generation);
+    system.state.write(alive);
+    system_table::publish(number, system.as_system());
+    {
+        const auto send = [&] {
+            const system_table::sender_visit v(number);
+            if (v.system() != nullptr)
+                model::require(system.state.read() == alive);
+        };
+        model::thread a(send);
+        std::optional<model::thread> b;
+        if (senders == 2)
+            b.emplace(send);
+        model::require(system_table::shut_door(number, -1));
+        system.state.write(gone);
+        model::require(system_table::is_door_shut(number));
+        visit_any(number);
+    }
+    system_table::withdraw(number);
+    system_table::release(number, 1);
+}
+
 }  // namespace
 
+TACTUS_MODEL_TEST(system_table, CO_5_shut_under_a_sender, scenario::every_interleaving()) {
+    shut_under(1);
+}
+TACTUS_MODEL_TEST(system_table, CO_5_shut_under_two_senders, scenario::preempted(3)) {
+    shut_under(2);
+}
 TACTUS_MODEL_TEST(system_table, MC3_withdrawn_under_a_visitor, scenario::every_interleaving()) {
     withdrawn_under(1);
 }

@@ -7,6 +7,7 @@
 #include "closing_thread.hpp"
 #include "ending_thread.hpp"
 #include "fork_watch.hpp"
+#include "rest_of_work.hpp"
 #include "signal_watch.hpp"
 #include "spare_memory.hpp"
 #include "spawn_refusal.hpp"
@@ -33,6 +34,7 @@
 #include <mutex>
 #include <new>
 #include <ranges>
+#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -392,12 +394,149 @@ struct actor_system::parts final : world_events {
                         // Static objects are left alone: who uses them still runs.
                         std::fflush(stdout);
                         std::quick_exit(code);
-                    }};
+                    },
+                .system_number = kernel.system_number()};
+    }
+
+    // ---- draining (CO-5)
+
+    /// Phases follow each other: running, draining, stopping, stopped; draining may be left out.
+    static int order_of(system_phase p) noexcept {
+        return p == system_phase::running    ? 0
+               : p == system_phase::draining ? 1
+               : p == system_phase::stopping ? 2
+                                             : 3;
+    }
+    /// Not under the lock.
+    void enter(system_phase next) noexcept {
+        system_phase before = next;
+        {
+            const std::lock_guard held(mutex);
+            if (order_of(phase) >= order_of(next))
+                return;
+            before = std::exchange(phase, next);
+        }
+        publish(system_phase_changed{before, next});
+    }
+    [[nodiscard]] system_phase phase_now() const noexcept {
+        const std::lock_guard held(mutex);
+        return phase;
+    }
+    /// Under the lock: something else than a drain ends the actors, or has.
+    [[nodiscard]] bool is_ended_otherwise() {
+        return ending || ended || the_shutdown().ends_actors();
+    }
+    using deadline = std::chrono::steady_clock::time_point;
+    static std::chrono::nanoseconds until(deadline end) noexcept {
+        const auto now = std::chrono::steady_clock::now();
+        return end > now ? end - now : std::chrono::nanoseconds::zero();
+    }
+    /// How it ends. `in_task`: the shutdown runs, and waits for this.
+    [[nodiscard]] drain_report::outcome handle_the_rest(bool in_task) {
+        using outcome = drain_report::outcome;
+        constexpr std::chrono::nanoseconds look_every = std::chrono::microseconds(500);
+        runtime::rest_of_work rest(world, all);
+        bool is_shut = false;
+        for (;;) {
+            deadline end;
+            {
+                const std::lock_guard held(mutex);
+                if (in_task ? ending || ended : is_ended_otherwise())
+                    return outcome::terminated;
+                end = drain_until;
+            }
+            // A sender that has found the system is waited for: its message is one of the rest.
+            if (!is_shut)
+                is_shut = kernel.refuse_senders(
+                    std::min<std::chrono::nanoseconds>(until(end), std::chrono::milliseconds(10))
+                        .count());
+            if (is_shut && rest.is_done())
+                return outcome::drained;
+            std::unique_lock held(mutex);
+            if (drain_forced || until(drain_until) == std::chrono::nanoseconds::zero())
+                return outcome::forced;
+            over.wait_for(held, std::min(until(drain_until), look_every),
+                          [this] { return drain_forced; });
+        }
+    }
+    drain_report drain(std::chrono::nanoseconds limit) {
+        const auto begun = std::chrono::steady_clock::now();
+        const deadline end =
+            runtime::end_of(begun, std::max(limit, std::chrono::nanoseconds::zero()));
+        const bool in_task = system_table::is_inside(kernel.system_number());
+        {
+            std::unique_lock held(mutex);
+            const bool is_first = !std::exchange(drain_begun, true);
+            drain_until = is_first ? end : std::min(drain_until, end);
+            if (!is_first) {
+                over.notify_all();
+                over.wait(held, [this] { return drain_over; });
+                drain_report result = drained;
+                result.has_ended = ended;
+                result.in_shutdown = in_task;
+                return result;
+            }
+        }
+        drain_report r;
+        r.in_shutdown = in_task;
+        enter(system_phase::draining);
+        r.what = handle_the_rest(in_task);
+        r.took = std::chrono::steady_clock::now() - begun;
+        if (r.what == drain_report::outcome::forced) {
+            counts_lost.store(1, std::memory_order_relaxed);  // a flag alone
+            runtime::rest_of_work(world, all).describe(r);
+        }
+        if (!in_task) {
+            enter(system_phase::stopping);
+            // Who subscribes the event gets it, if it takes no time.
+            if (r.what == drain_report::outcome::drained)
+                (void)runtime::wait_until(std::chrono::milliseconds(100), [this] {
+                    return runtime::rest_of_work(world, all).is_done();
+                });
+            r.has_ended = this->end(&shutdown_reason::drain);
+            if (the_shutdown().reason()) {
+                const auto result = the_shutdown().run(shutdown_reason::drain());
+                if (result.wait_for(std::chrono::seconds(1)) == std::future_status::ready)
+                    r.shutdown = result.get();
+            }
+        }
+        r.messages_lost = lost_count.load(std::memory_order_relaxed);
+        const log_level level = r.is_clean() ? log_level::info : log_level::warning;
+        std::istringstream lines(r.text());
+        for (std::string line; std::getline(lines, line);)
+            log.write(level, line);
+        {
+            const std::lock_guard held(mutex);
+            drained = r;
+            drain_over = true;
+            over.notify_all();
+        }
+        return r;
+    }
+    void force_stop() noexcept {
+        {
+            const std::lock_guard held(mutex);
+            if (drain_begun && !drain_over) {
+                drain_forced = true;
+                over.notify_all();
+                return;
+            }
+        }
+        terminate();
+    }
+    /// Of a drain that was forced: what is not handled because its actor ends.
+    void count_lost(dead_letter_cause cause) noexcept {
+        // Relaxed: counts, read when all has ended.
+        if (counts_lost.load(std::memory_order_relaxed) != 0 &&
+            (cause == dead_letter_cause::recipient_terminated ||
+             cause == dead_letter_cause::shutdown))
+            lost_count.fetch_add(1, std::memory_order_relaxed);
     }
 
     /// What the last phase does.
     void end_actors(std::optional<shutdown_done> done) noexcept {
         listener.begin_shutdown();
+        enter(system_phase::stopping);
         {
             const std::lock_guard held(mutex);
             ending = true;
@@ -431,12 +570,14 @@ struct actor_system::parts final : world_events {
             how.events->unhandled(who, message);
     }
     void dead_letter(any_ref to, envelope& message, dead_letter_cause cause) noexcept override {
+        count_lost(cause);
         listener.lost(world, to, any_ref(message.sender.read()), *message.type.read(), cause);
         if (how.events != nullptr)
             how.events->dead_letter(to, message, cause);
     }
     void message_lost(any_ref to, const message_type& type,
                       dead_letter_cause cause) noexcept override {
+        count_lost(cause);
         listener.lost(world, to, {}, type, cause);
         if (how.events != nullptr)
             how.events->message_lost(to, type, cause);
@@ -553,6 +694,7 @@ struct actor_system::parts final : world_events {
             const std::lock_guard held(mutex);
             has_ended.set_value();
             ended = true;
+            phase = system_phase::stopped;
             done = std::exchange(tell_ended, std::nullopt);
             over.notify_all();
         }
@@ -571,14 +713,14 @@ struct actor_system::parts final : world_events {
             return false;
         }
     }
-    void terminate() noexcept {
+    void terminate(shutdown_reason (*why)() = &shutdown_reason::system_terminate) noexcept {
         // One that ran for another reason may have left the actors alone.
-        if (!run_shutdown(&shutdown_reason::system_terminate) || !the_shutdown().ends_actors())
+        if (!run_shutdown(why) || !the_shutdown().ends_actors())
             end_actors({});
     }
     /// True when the actors have ended in time.
-    bool end() {
-        terminate();
+    bool end(shutdown_reason (*why)() = &shutdown_reason::system_terminate) {
+        terminate(why);
         std::unique_lock held(mutex);
         // The tasks have their own limits.
         const auto tasks = runtime::sum_of(the_shutdown().total_timeout(), std::chrono::seconds(1));
@@ -651,6 +793,8 @@ struct actor_system::parts final : world_events {
         runtime::system_driver& driver;
     };
 
+    port::atomic<std::uint32_t> counts_lost{0};  // see count_lost
+    port::atomic<std::uint32_t> lost_count{0};
     std::promise<void> has_ended;
     std::shared_future<void> end_of_it = has_ended.get_future().share();
     mutable std::mutex mutex;
@@ -660,6 +804,12 @@ struct actor_system::parts final : world_events {
     bool ended = false;      // they have, and the callbacks were called
     bool shut_down = false;  // the shutdown has run
     bool failed = false;
+    system_phase phase = system_phase::running;
+    bool drain_begun = false;
+    bool drain_forced = false;
+    bool drain_over = false;
+    deadline drain_until;
+    drain_report drained;  // drain_over: of the first call
     std::string failure_text;
     std::optional<shutdown_done> tell_ended;
     std::unique_ptr<runtime::signal_watch> signals;
@@ -720,12 +870,35 @@ std::optional<spawn_error> actor_system::spawn_refused() const noexcept {
     if (in_forked_child())
         return spawn_error{spawn_error::kind::forked_child,
                            "this process was forked: the system is in its parent"};
+    if (is_refused_by_drain())
+        return spawn_error{spawn_error::kind::draining,
+                           "the system drains: it takes no actors from outside any more"};
     return std::nullopt;
 }
 std::optional<ask_error::kind> actor_system::ask_refused() const noexcept {
     if (in_forked_child())
         return ask_error::kind::forked_child;
+    if (is_refused_by_drain())
+        return ask_error::kind::draining;
     return std::nullopt;
+}
+bool actor_system::is_refused_by_drain() const noexcept {
+    const std::uint32_t number = parts_->kernel.system_number();
+    const worker* own = worker::current();
+    return system_table::is_door_shut(number) && !system_table::is_inside(number) &&
+           (own == nullptr || &own->system() != &parts_->kernel);
+}
+
+drain_report actor_system::drain(std::chrono::nanoseconds limit) {
+    if (in_forked_child())
+        return {.what = drain_report::outcome::forked_child};
+    if (!may_wait_here())
+        return {.what = drain_report::outcome::would_block_worker};
+    return parts_->drain(limit);
+}
+void actor_system::force_stop() noexcept {
+    if (!in_forked_child())
+        parts_->force_stop();
 }
 
 void actor_system::terminate() noexcept {
@@ -772,6 +945,12 @@ std::string actor_system::dump(dump_format format) {
     if (in_forked_child())
         return left_behind(format);
     string_sink to;
+    if (const system_phase now = parts_->phase_now();
+        now != system_phase::running && format == dump_format::text) {
+        to.write("phase ");
+        to.write(name_of(now));
+        to.write("\n");
+    }
     world_->dump(to, {.format = format});
     return to.take();
 }
@@ -796,8 +975,9 @@ std::string_view actor_system::name() const noexcept {
 }
 system_info actor_system::info() const noexcept {
     if (in_forked_child())
-        return {.name = parts_->name, .driver = {}, .measured = {}};
+        return {.name = parts_->name, .phase = {}, .driver = {}, .measured = {}};
     return {.name = parts_->name,
+            .phase = parts_->phase_now(),
             .driver = parts_->driver.view(),
             .measured = parts_->driver.metrics()};
 }

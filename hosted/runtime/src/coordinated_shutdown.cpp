@@ -5,6 +5,8 @@
 
 #include "shutdown_core.hpp"
 
+#include <tactus/dispatch/system_table.hpp>
+
 #include <csignal>
 #include <new>
 #include <stdexcept>
@@ -126,6 +128,7 @@ void detail::shutdown_core::start(const record& r) noexcept {
         return;
     }
     try {
+        const system_table::insider acts(hooks_.system_number);
         r->work(done);
     } catch (const std::exception& e) {
         done.fail(e.what());

@@ -301,6 +301,23 @@ bool dispatchers::drained() {
     return before == after;
 }
 
+std::optional<std::uint32_t> dispatchers::runs_when_idle() {
+    std::uint32_t runs = 0;
+    for (std::size_t i = 0;; ++i) {
+        dispatcher_handle::entry* e = nullptr;
+        {
+            const std::lock_guard held(state_->mutex);
+            if (i == state_->entries.size())
+                return runs;
+            e = state_->entries[i].get();
+        }
+        e->run_inline();  // not under the lock: an actor may add a dispatcher
+        if (!e->idle())
+            return std::nullopt;
+        runs += e->where().order().progress();
+    }
+}
+
 housekeeper& dispatchers::keeper() noexcept {
     return state_->keeper;
 }

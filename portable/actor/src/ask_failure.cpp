@@ -21,6 +21,7 @@ constexpr std::string_view lines[ask_fault_count] = {
     "moving the reply of [$] to a message of type [%] threw an exception",
     "making a message of type [%] to [$] threw an exception: it was not sent",
     "a forked child has no actor system: a message of type [%] was not sent",
+    "the system of [$] drains, and takes nothing from outside: a message of type [%] was not sent",
 };
 constexpr std::string_view gaps = "$#%";
 
@@ -29,7 +30,7 @@ constexpr std::string_view gaps = "$#%";
 const char* name_of(ask_fault what) noexcept {
     static constexpr const char* names[ask_fault_count] = {
         "timeout", "target_terminated", "invalid_timeout", "would_block_worker", "refused",
-        "no_room", "reply_failed",      "question_failed", "forked_child"};
+        "no_room", "reply_failed",      "question_failed", "forked_child",       "draining"};
     return names[static_cast<std::size_t>(what)];
 }
 

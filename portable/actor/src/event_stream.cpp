@@ -4,6 +4,7 @@
 #include <tactus/actor/event_stream.hpp>
 
 #include <tactus/base/check.hpp>
+#include <tactus/dispatch/system_table.hpp>
 
 #include <algorithm>
 #include <new>
@@ -126,8 +127,17 @@ void event_stream::publish(const event_type& type, const void* e) noexcept {
     for (;;) {
         delivery batch[batch_size];
         const std::size_t size = next_batch(type, done, batch);
-        for (std::size_t i = 0; i < size; ++i)
-            batch[i].deliver(batch[i].who, e);
+        const auto deliver = [&] {
+            for (std::size_t i = 0; i < size; ++i)
+                batch[i].deliver(batch[i].who, e);
+        };
+        if constexpr (port::has_interrupts) {
+            deliver();
+        } else {
+            // CO-5: an event is no message from outside, on whatever thread it is published.
+            const system_table::insider acts(size != 0 ? batch[0].who.system_number() : 0);
+            deliver();
+        }
         if (size < batch_size)
             return;
     }

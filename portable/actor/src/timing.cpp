@@ -10,6 +10,7 @@
 // told so beside its mailbox then (system_kind::receive_timeout), and the timer goes on.
 #include <tactus/actor/actor_world.hpp>
 #include <tactus/actor/effect_recorder.hpp>
+#include <tactus/dispatch/system_table.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -299,6 +300,12 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     }
     const mailbox_index me = s.index();
     const bool last = timer->mode == timer_mode::single;
+    if constexpr (!port::has_interrupts) {
+        if (!last && system_table::is_door_shut(me.system_number())) [[unlikely]] {
+            forget_timer(*x, *timer);  // CO-5: it would keep the system from being drained
+            return handled::ok();
+        }
+    }
     envelope* inner = timer->wrap(*kernel_, me, last);
     if (inner == nullptr) {
         (void)fold_missed(*timer, due.missed);  // not what the scheduler is late for (SC-22)

@@ -30,7 +30,7 @@ const char* name_of(sent result) noexcept {
     static constexpr const char* names[] = {
         "accepted",    "pool_exhausted",      "recipient_terminated", "shutdown",
         "no_system",   "construction_failed", "mailbox_full",         "dropped",
-        "would_block", "timed_out",           "forked_child"};
+        "would_block", "timed_out",           "forked_child",         "draining"};
     return names[static_cast<std::size_t>(result)];
 }
 const char* name_of(spawn_error::kind what) noexcept {
@@ -51,7 +51,8 @@ const char* name_of(spawn_error::kind what) noexcept {
                                                              "unknown_mailbox",
                                                              "alias_chain_too_deep",
                                                              "dispatcher_unavailable",
-                                                             "forked_child"};
+                                                             "forked_child",
+                                                             "draining"};
     return names[static_cast<std::size_t>(what)];
 }
 const char* name_of(user_code where) noexcept {
@@ -70,10 +71,19 @@ const char* name_of(span_fact fact) noexcept {
 }
 
 const char* name_of(dead_letter_cause cause) noexcept {
-    static constexpr const char* names[dead_letter_cause_count] = {
-        "mailbox_full",         "mailbox_timeout",  "would_block",       "pool_exhausted",
-        "recipient_terminated", "wrong_generation", "scheduler_failure", "shutdown",
-        "stash_overflow",       "explicit",         "serialization",     "construction_failed"};
+    static constexpr const char* names[dead_letter_cause_count] = {"mailbox_full",
+                                                                   "mailbox_timeout",
+                                                                   "would_block",
+                                                                   "pool_exhausted",
+                                                                   "recipient_terminated",
+                                                                   "wrong_generation",
+                                                                   "scheduler_failure",
+                                                                   "shutdown",
+                                                                   "stash_overflow",
+                                                                   "explicit",
+                                                                   "serialization",
+                                                                   "construction_failed",
+                                                                   "draining"};
     return names[static_cast<std::size_t>(cause)];
 }
 

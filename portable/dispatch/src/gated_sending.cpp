@@ -174,10 +174,24 @@ void actor_scheduler::release_blocks() noexcept {
 
 std::optional<sent> pending_offer::start_parcel(mailbox_index to, const detail::parcel& p,
                                                 const send_options& o) noexcept {
-    const system_table::visit v(to.system_number());
-    if (v.system() == nullptr)
-        return actor_scheduler::not_found();
-    return start_in(*v.system(), to, p, o);
+    if constexpr (port::has_interrupts) {
+        const system_table::visit v(to.system_number());
+        return v.system() != nullptr ? start_in(*v.system(), to, p, o) : sent::no_system;
+    } else {
+        {
+            const system_table::sender_visit v(to.system_number());
+            if (v.system() != nullptr) [[likely]]
+                return start_in(*v.system(), to, p, o);
+        }
+        const bool inside = system_table::is_inside(to.system_number());
+        const system_table::visit v(to.system_number());
+        if (v.system() == nullptr)
+            return actor_scheduler::not_found();
+        if (inside || v.system()->own_worker() != nullptr || v.system()->is_reply_place(to))
+            return start_in(*v.system(), to, p, o);
+        v.system()->hub_.refused(nullptr, sent::draining);
+        return sent::draining;
+    }
 }
 
 std::optional<sent> pending_offer::start_in(actor_scheduler& system, mailbox_index to,

@@ -19,10 +19,36 @@ sent actor_scheduler::send_parcel(worker* w, mailbox_index to, const detail::par
                                   const send_options& o) noexcept {
     if (w != nullptr && w->system_.has(to))
         return w->system_.deliver_or_lose(w, to, p, o);
+    {
+        const system_table::sender_visit v(to.system_number());
+        if (v.system() != nullptr) [[likely]]
+            return v.system()->deliver_or_lose(nullptr, to, p, o);
+    }
+    if constexpr (port::has_interrupts)
+        return sent::no_system;  // counted by the table
+    return send_by_shut_door(to, p, o, &actor_scheduler::deliver_or_lose, true);
+}
+
+sent actor_scheduler::send_by_shut_door(mailbox_index to, const detail::parcel& p,
+                                        const send_options& o, delivery deliver_it,
+                                        bool is_lost) noexcept {
+    const bool inside = system_table::is_inside(to.system_number());
     const system_table::visit v(to.system_number());
     if (v.system() == nullptr)
         return not_found();  // counted by the table
-    return v.system()->deliver_or_lose(nullptr, to, p, o);
+    actor_scheduler& system = *v.system();
+    if (inside || system.is_reply_place(to))
+        return (system.*deliver_it)(nullptr, to, p, o);
+    if (is_lost)
+        system.dead_letter(nullptr, to, p, o.sender, sent::draining);
+    else
+        system.hub_.refused(place_of(nullptr), sent::draining);
+    return sent::draining;
+}
+
+bool actor_scheduler::is_reply_place(mailbox_index to) noexcept {
+    const slot* s = slots_.find(to);
+    return s != nullptr && s->tag.load(std::memory_order_relaxed) == 0;
 }
 
 void actor_scheduler::send_parcel(mailbox_index to, const detail::parcel& p) noexcept {
@@ -34,10 +60,14 @@ sent actor_scheduler::try_send_parcel(mailbox_index to, const detail::parcel& p,
     worker* w = worker::current();
     if (w != nullptr && w->system_.has(to))
         return w->system_.try_deliver(w, to, p, o);
-    const system_table::visit v(to.system_number());
-    if (v.system() == nullptr)
-        return not_found();
-    return v.system()->try_deliver(nullptr, to, p, o);
+    {
+        const system_table::sender_visit v(to.system_number());
+        if (v.system() != nullptr) [[likely]]
+            return v.system()->try_deliver(nullptr, to, p, o);
+    }
+    if constexpr (port::has_interrupts)
+        return sent::no_system;
+    return send_by_shut_door(to, p, o, &actor_scheduler::try_deliver, false);
 }
 
 sent actor_scheduler::try_offer_parcel(mailbox_index to, const detail::parcel& p,
@@ -190,6 +220,8 @@ dead_letter_cause actor_scheduler::cause_of(mailbox_index to, sent why) noexcept
         return dead_letter_cause::pool_exhausted;
     case sent::shutdown:
         return dead_letter_cause::shutdown;
+    case sent::draining:
+        return dead_letter_cause::draining;
     case sent::construction_failed:
         return dead_letter_cause::construction_failed;
     case sent::mailbox_full:

@@ -3,17 +3,24 @@
 // The one table of systems in a process, and its visitors.
 #include <tactus/dispatch/system_table.hpp>
 
+#include <type_traits>
 #include <utility>
 
 namespace tactus::inline v0 {
 namespace {
 
-struct entry {
+/// A way to a system, and how many are inside by it.
+struct way {
     // "visit": a visitor counts itself, then looks for the system; a system that ends takes itself
     // out, then looks for visitors. Both change the count: who comes second knows what the first
     // did before. What visitors did happens before the system's end.
     port::atomic<actor_scheduler*> system{nullptr};
     port::atomic<std::uint32_t> visitors{0};
+};
+struct no_way {};
+struct entry {
+    way any;
+    [[no_unique_address]] std::conditional_t<port::has_interrupts, no_way, way> senders;
     // Under the lock.
     port::plain<std::uint32_t> next_generation{1};  // 0: used up
     port::plain<bool> claimed{false};
@@ -23,8 +30,16 @@ constexpr std::uint32_t awaited = 1U << 31;  // of visitors: somebody waits unti
 
 /// The visits of a thread, one within the other.
 struct inside {
-    system_table::visit* innermost = nullptr;
+    system_table::insider* innermost = nullptr;
 };
+
+template <system_table::door By>
+way& way_by(entry& e) noexcept {
+    if constexpr (By == system_table::door::senders && !port::has_interrupts)
+        return e.senders;
+    else
+        return e.any;
+}
 
 // The braces are for g++ 12, which forgets the initial values of an array of cells without them.
 constinit entry table[system_table::number_count]{};
@@ -32,6 +47,20 @@ constinit port::atomic<std::uint32_t> refused{0};
 constinit port::atomic<std::uint32_t> left{0};  // relaxed: its process had one thread then
 constinit port::mutex table_mutex;
 constinit port::plain<std::uint32_t> last_claimed{0};
+
+/// Shuts a way, and waits until nobody is inside by it. False: the limit came first.
+bool shut(way& w, std::int64_t limit_ns) noexcept {
+    w.system.store(nullptr, std::memory_order_relaxed);  // published by the count
+    // The last visitor to leave wakes who waits here.
+    std::uint32_t seen = w.visitors.fetch_or(awaited, visiting.acq_rel()) | awaited;
+    bool in_time = true;
+    while (seen != awaited && in_time) {
+        in_time = port::wait_on(w.visitors, seen, limit_ns);
+        seen = w.visitors.load(visiting.acquire());
+    }
+    w.visitors.fetch_and(~awaited, std::memory_order_relaxed);  // visitors may come again
+    return seen == awaited;
+}
 
 }  // namespace
 
@@ -52,21 +81,31 @@ std::uint32_t system_table::claim(std::uint32_t& first_generation) noexcept {
 }
 
 void system_table::publish(std::uint32_t number, actor_scheduler& system) noexcept {
-    table[number].system.store(&system, visiting.release());
+    table[number].any.system.store(&system, visiting.release());
+    if constexpr (!port::has_interrupts)
+        table[number].senders.system.store(&system, visiting.release());
 }
 
 void system_table::withdraw(std::uint32_t number) noexcept {
-    for (const visit* v = port::thread_instance<inside>().innermost; v != nullptr; v = v->outer_)
-        TACTUS_CHECK(1, v->number_ != number);
-    entry& e = table[number];
-    e.system.store(nullptr, std::memory_order_relaxed);  // published by the count
-    // The last visitor to leave wakes who waits here.
-    std::uint32_t seen = e.visitors.fetch_or(awaited, visiting.acq_rel()) | awaited;
-    while (seen != awaited) {
-        (void)port::wait_on(e.visitors, seen, -1);
-        seen = e.visitors.load(visiting.acquire());
-    }
-    e.visitors.fetch_and(~awaited, std::memory_order_relaxed);  // visitors may come again
+    TACTUS_CHECK(1, !is_inside(number));
+    if constexpr (!port::has_interrupts)
+        (void)shut(table[number].senders, -1);
+    (void)shut(table[number].any, -1);
+}
+
+bool system_table::shut_door(std::uint32_t number, std::int64_t limit_ns) noexcept {
+    if constexpr (!port::has_interrupts)
+        return shut(table[number].senders, limit_ns);
+    return true;
+}
+
+bool system_table::is_door_shut(std::uint32_t number) noexcept {
+    // Relaxed, twice: a look. What is done then does not depend on what the other thread did.
+    if constexpr (!port::has_interrupts)
+        return number < number_count &&
+               table[number].senders.system.load(std::memory_order_relaxed) == nullptr &&
+               table[number].any.system.load(std::memory_order_relaxed) != nullptr;
+    return false;
 }
 
 void system_table::release(std::uint32_t number, std::uint32_t last_generation) noexcept {
@@ -79,8 +118,11 @@ void system_table::release(std::uint32_t number, std::uint32_t last_generation) 
 
 void system_table::leave_all() noexcept {
     left.store(1, std::memory_order_relaxed);
-    for (entry& e : table)
-        e.system.store(nullptr, std::memory_order_relaxed);  // the process has one thread
+    for (entry& e : table) {
+        e.any.system.store(nullptr, std::memory_order_relaxed);  // the process has one thread
+        if constexpr (!port::has_interrupts)
+            e.senders.system.store(nullptr, std::memory_order_relaxed);  // the same
+    }
 }
 
 bool system_table::has_left() noexcept {
@@ -91,23 +133,41 @@ std::uint32_t system_table::refused_count() noexcept {
     return refused.load(std::memory_order_relaxed);
 }
 
-system_table::visit::visit(std::uint32_t number) noexcept
-    : number_(number), outer_(std::exchange(port::thread_instance<inside>().innermost, this)) {
-    if (number_ >= number_count)
-        number_ = 0;
-    entry& e = table[number_];
-    e.visitors.fetch_add(1, visiting.acquire());
-    system_ = e.system.load(visiting.acquire());
-    if (system_ == nullptr)
+system_table::insider::insider(std::uint32_t number) noexcept
+    : number_(number < number_count ? number : 0),
+      outer_(std::exchange(port::thread_instance<inside>().innermost, this)) {}
+system_table::insider::~insider() {
+    port::thread_instance<inside>().innermost = outer_;
+}
+
+bool system_table::is_inside(std::uint32_t number) noexcept {
+    for (const insider* i = port::thread_instance<inside>().innermost; i != nullptr;
+         i = i->outer_) {
+        if (i->number_ == number)
+            return true;
+    }
+    return false;
+}
+
+template <system_table::door By>
+system_table::basic_visit<By>::basic_visit(std::uint32_t number) noexcept : insider(number) {
+    way& w = way_by<By>(table[number_]);
+    w.visitors.fetch_add(1, visiting.acquire());
+    system_ = w.system.load(visiting.acquire());
+    // A sender that finds nothing looks again by the other way.
+    if (By == door::any && system_ == nullptr)
         refused.fetch_add(1, std::memory_order_relaxed);
 }
 
-system_table::visit::~visit() {
+template <system_table::door By>
+system_table::basic_visit<By>::~basic_visit() {
     // Release: what was done inside happens before the system's end.
-    entry& e = table[number_];
-    if (e.visitors.fetch_sub(1, visiting.release()) == (awaited | 1)) [[unlikely]]
-        port::wake_one(e.visitors);
-    port::thread_instance<inside>().innermost = outer_;
+    way& w = way_by<By>(table[number_]);
+    if (w.visitors.fetch_sub(1, visiting.release()) == (awaited | 1)) [[unlikely]]
+        port::wake_one(w.visitors);
 }
+
+template class system_table::basic_visit<system_table::door::any>;
+template class system_table::basic_visit<system_table::door::senders>;
 
 }  // namespace tactus::inline v0

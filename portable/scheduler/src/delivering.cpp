@@ -23,6 +23,13 @@ constexpr char batch_tag = 0;
 /// Runs of a function that are counted while one goes on, so that the count cannot wrap.
 constexpr std::uint32_t owed_max = std::uint32_t{1} << 30U;
 
+/// CO-5: messages that come again and again would keep their system from being drained.
+bool ends_with_drain(const job& j) noexcept {
+    if constexpr (!port::has_interrupts)
+        return system_table::is_door_shut(j.to.system_number());
+    return false;
+}
+
 constexpr const char* copy_threw = "a copy of the message threw";
 
 constexpr std::uint32_t index_in(job_id which) noexcept {
@@ -53,7 +60,7 @@ void scheduler::fire_message(job& j) noexcept {
 void scheduler::fire_copies(job& j) noexcept {
     job* flight = std::exchange(j.flight, nullptr);
     const bool is_over = !keeps_up(j, j.missed);
-    if (is_over || !is_alive(j.to)) {
+    if (is_over || ends_with_drain(j) || !is_alive(j.to)) {
         if (flight != nullptr) {
             flight->holders.store(0, std::memory_order_relaxed);
             submit(*flight);  // nothing holds it
@@ -61,6 +68,8 @@ void scheduler::fire_copies(job& j) noexcept {
         // SC-11, SC-22
         if (is_over)
             finish(j, job_state::cancelled, job_end::backlog_exceeded);
+        else if (ends_with_drain(j))
+            finish(j, job_state::cancelled, job_end::closed);
         else
             finish(j, job_state::completed, job_end::receiver_terminated);
         return;

@@ -7,6 +7,7 @@
 #include <tactus/scheduler/scheduler.hpp>
 
 #include <tactus/dispatch/job_delivery.hpp>
+#include <tactus/dispatch/system_table.hpp>
 #include <tactus/dispatch/text_buffer.hpp>
 
 #include <algorithm>
@@ -304,7 +305,12 @@ void scheduler::fire(job& j) noexcept {
             break;
         }
         const job_delivery delivers(job_of(due.which));  // OH-7
-        actor_scheduler::tell(to, due);
+        if constexpr (port::has_interrupts) {
+            actor_scheduler::tell(to, due);
+        } else {
+            const system_table::insider acts(to.system_number());  // CO-5
+            actor_scheduler::tell(to, due);
+        }
         break;
     }
     case job_kind::message:

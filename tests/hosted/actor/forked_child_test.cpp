@@ -193,6 +193,9 @@ TEST(forked_child, DF_52_UP_7_other_calls_return_at_once) {
             return 5;
         if (system.terminate_and_wait(1h))
             return 6;
+        if (system.drain(1h).what != drain_report::outcome::forked_child)
+            return 11;
+        system.force_stop();
         if (system.on_terminated([] {}))
             return 7;
         const auto task = system.register_on_close([] {});

@@ -94,6 +94,14 @@ unsigned of_the_end_of_all() {
     rig.tell(who, {1});
     return rig.events.count(cause::shutdown);
 }
+unsigned of_a_drain() {
+    kernel_rig rig;
+    const mailbox_index who = rig.spawn();
+    rig->slots().find(who)->tag.store(1, std::memory_order_relaxed);  // it has a parent
+    EXPECT_TRUE(rig->refuse_senders(0));
+    rig.tell(who, {1});
+    return rig.events.count(cause::draining);
+}
 unsigned of_a_constructor() {
     kernel_rig rig;
     const mailbox_index who = rig.spawn();
@@ -150,6 +158,7 @@ constexpr row rows[] = {
     {cause::explicit_request, of_telling_nobody},
     {cause::serialization, nullptr},
     {cause::construction_failed, of_a_constructor},
+    {cause::draining, of_a_drain},
 };
 
 // MB-6, SD-5

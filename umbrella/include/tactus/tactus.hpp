@@ -220,6 +220,7 @@
 #include <tactus/runtime/diagnostic_events.hpp>
 #include <tactus/runtime/dispatcher_threads.hpp>
 #include <tactus/runtime/dispatchers.hpp>
+#include <tactus/runtime/drain.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/host_toolbox.hpp>
 #include <tactus/runtime/housekeeper.hpp>

@@ -38,6 +38,7 @@
 #include <tactus/runtime/blocking_wait.hpp>
 #include <tactus/runtime/coordinated_shutdown.hpp>
 #include <tactus/runtime/dispatchers.hpp>
+#include <tactus/runtime/drain.hpp>
 #include <tactus/runtime/reply_place.hpp>
 #include <tactus/runtime/timer_policy_rules.hpp>
 #include <tactus/scheduler/drift_watch.hpp>
@@ -79,6 +80,7 @@ private:
 /// TS-9.
 struct system_info {
     std::string_view name;
+    system_phase phase;  // CO-5; see docs/shutdown.md
     driver_view driver;
     tick_driver_metrics measured;  // TS-7: how late it wakes, under no load and since it began
 };
@@ -299,6 +301,16 @@ public:
     /// Begins to stop everything: runs the shutdown with the reason system_terminate, or, where
     /// that is not asked for (run_by_terminate), stops the actors. Returns at once.
     void terminate() noexcept;
+    /// CO-5: takes nothing more from outside, handles what is there, then runs the shutdown with
+    /// the reason `drain` and waits for the end. After `limit` what is left is stopped as by
+    /// terminate(), and the report says what it was. A second call waits for the first one, within
+    /// the shorter of both limits. Within a task of the shutdown it returns when all is handled, or
+    /// after `limit`, and leaves the end to the shutdown. Not within an actor:
+    /// drain_report::outcome::would_block_worker.
+    [[nodiscard]] drain_report drain(std::chrono::nanoseconds limit);
+    /// Ends a drain that goes on as if its limit had passed; otherwise terminate(). Returns at
+    /// once; within an actor, too.
+    void force_stop() noexcept;
     /// True when everything has ended within the time; max() waits for ever. Within an actor, be it
     /// another system's, it does not wait, and gives false at once (UP-3): see when_terminated,
     /// on_terminated.
@@ -392,6 +404,8 @@ private:
     struct parts;
     /// Why this thread may not spawn; nothing: it may.
     [[nodiscard]] std::optional<spawn_error> spawn_refused() const noexcept;
+    /// The system drains, and this thread is outside.
+    [[nodiscard]] bool is_refused_by_drain() const noexcept;
     /// Why this thread may not ask; nothing: it may.
     [[nodiscard]] std::optional<ask_error::kind> ask_refused() const noexcept;
     /// UP-3: this thread is no worker's, and fires no timers.

@@ -35,6 +35,8 @@ namespace detail {
     return why == sent::recipient_terminated || why == sent::no_system || why == sent::shutdown
                ? ask_fault::target_terminated
            : why == sent::construction_failed ? ask_fault::question_failed
+           : why == sent::forked_child        ? ask_fault::forked_child
+           : why == sent::draining            ? ask_fault::draining
                                               : ask_fault::refused;
 }
 

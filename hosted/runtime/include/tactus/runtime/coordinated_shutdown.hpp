@@ -43,6 +43,7 @@ struct shutdown_reason {
     std::optional<bool> terminate_system = {};  // none: as the options say
 
     [[nodiscard]] static shutdown_reason system_terminate() { return {.name = "system_terminate"}; }
+    [[nodiscard]] static shutdown_reason drain() { return {.name = "drain"}; }
     [[nodiscard]] static shutdown_reason guardian_failed();
     [[nodiscard]] static shutdown_reason driver_stopped();  // TS-7: nobody keeps the time
     [[nodiscard]] static shutdown_reason signal(int number);
@@ -101,6 +102,7 @@ public:
         std::function<void(log_level, std::string_view)> log = {};
         std::function<void()> over = {};  // the result is there
         std::function<void(int code)> exit = {};
+        std::uint32_t system_number = 0;  // tasks may tell its actors while it drains; 0: none
     };
     /// What fault_of finds fault with is thrown (std::invalid_argument).
     coordinated_shutdown(const shutdown_options& o, hooks h);

@@ -173,6 +173,9 @@ public:
     /// kind inline_tick, if anything is.
     bool shut_down(std::chrono::nanoseconds limit);
     void force_stop() { (void)shut_down(std::chrono::nanoseconds::zero()); }
+    /// How often workers have run something, when no worker runs and nothing waits for one; nothing
+    /// otherwise. Two equal answers: nothing ran in between. While dispatchers may be added, too.
+    [[nodiscard]] std::optional<std::uint32_t> runs_when_idle();
 
 private:
     struct state;

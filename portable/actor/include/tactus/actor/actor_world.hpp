@@ -187,6 +187,8 @@ public:
     void write_path(mailbox_index who, text_sink& to) noexcept;
     /// EV-5: dispatchers, and actors with their state, queues, and what each waits for.
     void dump(text_sink& to, dump_options o = {}) noexcept;
+    /// What an actor waits for, for people; empty: for messages.
+    [[nodiscard]] std::string_view waits_for(slot& s) noexcept override;
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     /// EV-4; null: there is none.
     [[nodiscard]] logger* log() const noexcept { return log_; }
@@ -386,7 +388,6 @@ private:
     // actor_notes
     [[nodiscard]] std::string_view path_of(mailbox_index who,
                                            std::span<char> room) noexcept override;
-    [[nodiscard]] std::string_view waits_for(slot& s) noexcept override;
 
     /// The actor whose turn it is.
     struct self {

@@ -79,6 +79,10 @@ bool ask_source<R, Make>::start() noexcept {
     }
     if (how == sent::construction_failed)
         return refused(ask_fault::question_failed);
+    if constexpr (!port::has_interrupts) {
+        if (how == sent::draining)
+            return refused(ask_fault::draining);
+    }
     return refused(how == sent::recipient_terminated || how == sent::no_system
                        ? ask_fault::target_terminated
                        : ask_fault::refused);

@@ -30,8 +30,9 @@ enum class ask_fault : std::uint8_t {
     reply_failed,        // moving the reply threw
     question_failed,     // making or copying the question threw
     forked_child,        // this process was forked: the system is in its parent
+    draining,            // the system drains: it takes no questions from outside any more
 };
-inline constexpr std::size_t ask_fault_count = 9;
+inline constexpr std::size_t ask_fault_count = 10;
 [[nodiscard]] const char* name_of(ask_fault what) noexcept;
 
 /// What one line for people says of a question.

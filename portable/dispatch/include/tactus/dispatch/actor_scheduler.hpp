@@ -291,6 +291,12 @@ public:
     }
     /// Nothing new is taken from now on; what is queued is processed.
     void begin_stop() noexcept;
+    /// CO-5: from now on messages of threads outside are refused (`draining`), but not those for
+    /// actors without a parent, which are replies. True: no such thread is within a send any more;
+    /// false: one still was after the limit. Hosts only.
+    [[nodiscard]] bool refuse_senders(std::int64_t limit_ns) noexcept {
+        return system_table::shut_door(number_, limit_ns);
+    }
     /// Nothing waits any more at the first dispatcher (and no worker runs, which the executor
     /// knows).
     [[nodiscard]] bool drained() const noexcept { return first_.drained(); }
@@ -397,6 +403,14 @@ private:
     static void send_parcel(mailbox_index to, const detail::parcel& p) noexcept;
     /// Why there is no system: none, or it was left behind by fork().
     [[nodiscard]] static sent not_found() noexcept;
+    using delivery = sent (actor_scheduler::*)(worker*, mailbox_index, const detail::parcel&,
+                                               const send_options&) noexcept;
+    /// CO-5: of a thread outside that has found no system by the senders' door. Hosts only.
+    [[nodiscard]] static sent send_by_shut_door(mailbox_index to, const detail::parcel& p,
+                                                const send_options& o, delivery deliver_it,
+                                                bool is_lost) noexcept;
+    /// An actor without a parent: it takes the reply to a question, also while the system drains.
+    [[nodiscard]] bool is_reply_place(mailbox_index to) noexcept;
     [[nodiscard]] static sent try_send_parcel(mailbox_index to, const detail::parcel& p,
                                               const send_options& o) noexcept;
     [[nodiscard]] static sent try_offer_parcel(mailbox_index to, const detail::parcel& p,

@@ -29,8 +29,9 @@ enum class dead_letter_cause : std::uint8_t {
     explicit_request,
     serialization,
     construction_failed,  // beyond MB-6: the message's own constructor threw
+    draining,             // beyond MB-6: told from outside to a system that drains (CO-5)
 };
-inline constexpr std::size_t dead_letter_cause_count = 12;
+inline constexpr std::size_t dead_letter_cause_count = 13;
 [[nodiscard]] const char* name_of(dead_letter_cause cause) noexcept;
 
 /// MB-5.

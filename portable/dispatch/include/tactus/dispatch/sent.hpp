@@ -21,8 +21,9 @@ enum class sent : std::uint8_t {
     would_block,           // no room, and this thread must not wait
     timed_out,             // no room in time: it became a dead letter
     forked_child,          // this process was forked: the system is in its parent
+    draining,              // the system drains: it takes nothing from outside any more
 };
-inline constexpr std::size_t sent_result_count = 11;
+inline constexpr std::size_t sent_result_count = 12;
 [[nodiscard]] const char* name_of(sent result) noexcept;
 
 }  // namespace tactus::inline v0

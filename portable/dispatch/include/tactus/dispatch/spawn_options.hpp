@@ -75,6 +75,7 @@ struct spawn_error {
         dispatcher_unavailable,  // it cannot be made: its executor or threads are missing
         // of hosted systems
         forked_child,  // this process was forked: the system is in its parent
+        draining,      // the system drains: it takes no actors from outside any more
     };
     kind what;
     const char* reason;  // as failure::what; what the resolver says has the ids, and stays
@@ -82,7 +83,7 @@ struct spawn_error {
     /// resolver did not refuse it, or the process has kept a thousand different ones.
     [[no_unique_address]] detail::with_resolver<const resolve_error*, 2> resolver_error = {};
 };
-inline constexpr std::size_t spawn_error_count = 18;
+inline constexpr std::size_t spawn_error_count = 19;
 [[nodiscard]] const char* name_of(spawn_error::kind what) noexcept;
 
 }  // namespace tactus::inline v0

@@ -8,6 +8,10 @@
 // while it is inside; a system that ends waits until the last one has left. A reference to a system
 // that is gone finds nothing; that is counted.
 //
+// On hosts, threads that send messages from outside come in by a door of their own, which a system
+// that drains shuts (CO-5): they find nothing then, and look why. Everything else still finds it. A
+// device has one door.
+//
 // Numbers are given out in turn, and generations go on where the last system of that number ended,
 // so that an old reference does not match an actor of a newer system.
 #pragma once
@@ -44,23 +48,47 @@ public:
     /// How many calls found no system.
     [[nodiscard]] static std::uint32_t refused_count() noexcept;
 
-    /// Keeps a system from going away while it lives.
-    class visit {
+    /// From now on senders from outside do not find the system. True: all that had found it are
+    /// done; false: one was still inside after the limit. Hosts only.
+    [[nodiscard]] static bool shut_door(std::uint32_t number, std::int64_t limit_ns) noexcept;
+    /// There is a system, and senders from outside do not find it. A look.
+    [[nodiscard]] static bool is_door_shut(std::uint32_t number) noexcept;
+
+    /// This thread acts for a system while this lives, and does not send from outside: timers,
+    /// events, tasks of its shutdown.
+    class insider {
     public:
-        explicit visit(std::uint32_t number) noexcept;
-        ~visit();
-        visit(const visit&) = delete;
-        visit& operator=(const visit&) = delete;
-        /// Null when there is none.
-        [[nodiscard]] actor_scheduler* system() const noexcept { return system_; }
+        explicit insider(std::uint32_t number) noexcept;
+        ~insider();
+        insider(const insider&) = delete;
+        insider& operator=(const insider&) = delete;
 
     private:
         friend class system_table;
 
-        std::uint32_t number_;
-        actor_scheduler* system_ = nullptr;
-        visit* outer_;  // of the same thread
+        std::uint32_t number_;  // 0: no system's
+        insider* outer_;        // of the same thread
     };
+    /// This thread acts for the system, or is in a call that does.
+    [[nodiscard]] static bool is_inside(std::uint32_t number) noexcept;
+
+    enum class door : std::uint8_t { any, senders };
+    /// Keeps a system from going away while it lives.
+    template <door By>
+    class basic_visit : private insider {
+    public:
+        explicit basic_visit(std::uint32_t number) noexcept;
+        ~basic_visit();
+        basic_visit(const basic_visit&) = delete;
+        basic_visit& operator=(const basic_visit&) = delete;
+        /// Null when there is none.
+        [[nodiscard]] actor_scheduler* system() const noexcept { return system_; }
+
+    private:
+        actor_scheduler* system_ = nullptr;
+    };
+    using visit = basic_visit<door::any>;
+    using sender_visit = basic_visit<port::has_interrupts ? door::any : door::senders>;
 
 private:
     TACTUS_CHECK_MODULE("system_table");
