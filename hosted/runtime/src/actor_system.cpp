@@ -7,6 +7,7 @@
 #include "closing_thread.hpp"
 #include "ending_thread.hpp"
 #include "fork_watch.hpp"
+#include "log_flush.hpp"
 #include "rest_of_work.hpp"
 #include "signal_watch.hpp"
 #include "spare_memory.hpp"
@@ -152,6 +153,8 @@ struct actor_system::parts final : world_events {
     parts(std::string_view called, const options& o)
         : name(valid(called)),
           how(without_faults(o)),
+          logs_at_the_end(
+              {.on_terminate = o.flush_on_terminate, .on_fatal_signals = o.flush_on_fatal_signals}),
           time(o.tools.time != nullptr ? *o.tools.time : own_time),
           log({.sink = o.tools.log != nullptr ? o.tools.log : &own_log,
                .time = &time,
@@ -737,6 +740,7 @@ struct actor_system::parts final : world_events {
     runtime::fork_watch forks;  // first: a forked child makes nothing
     std::string name;
     options how;
+    runtime::log_flush logs_at_the_end;
     runtime::steady_clock own_time;
     const clock& time;
     port_local_slot<64> own_local;

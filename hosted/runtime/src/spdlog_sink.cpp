@@ -4,6 +4,7 @@
 // spdlog itself.
 #include <tactus/runtime/spdlog_sink.hpp>
 
+#include "log_flush.hpp"
 #include "signals_blocked.hpp"
 
 #include <tactus/port/port.hpp>
@@ -63,18 +64,65 @@ void append_shown(fmt::memory_buffer& line, std::string_view text) {
     }
 }
 
+/// What the log's thread writes to: it flushes when nothing is left in the queue, and its account
+/// knows that.
+class accounted_sink final : public spdlog::sinks::sink {
+public:
+    accounted_sink(spdlog::sink_ptr to, log_account* account)
+        : to_(std::move(to)), account_(account) {}
+    /// Before anything is logged.
+    void read_from(spdlog::details::thread_pool& pool) { pool_ = &pool; }
+
+    void log(const spdlog::details::log_msg& m) override {
+        try {
+            to_->log(m);
+        } catch (...) {
+            written();
+            throw;
+        }
+        written();
+    }
+    void flush() override { to_->flush(); }
+    void set_pattern(const std::string& p) override { to_->set_pattern(p); }
+    void set_formatter(std::unique_ptr<spdlog::formatter> f) override {
+        to_->set_formatter(std::move(f));
+    }
+
+private:
+    /// What the flush throws is the logger's to count.
+    void written() {
+        const auto is_empty = [this] { return pool_->queue_size() == 0; };
+        const auto flush_it = [this] { to_->flush(); };
+        if (account_ != nullptr)
+            account_->written(is_empty, flush_it);
+        else if (is_empty())
+            flush_it();
+    }
+
+    spdlog::sink_ptr to_;
+    log_account* account_;
+    spdlog::details::thread_pool* pool_ = nullptr;
+};
+
 }  // namespace
 
 struct spdlog_sink::parts {
     explicit parts(const options& o)
         : back(o.file.empty() ? spdlog::sink_ptr(std::make_shared<spdlog::sinks::stderr_sink_mt>())
                               : std::make_shared<spdlog::sinks::basic_file_sink_mt>(o.file)),
-          pool(std::make_shared<spdlog::details::thread_pool>(
-              o.queue_capacity, 1, [] { pthread_setname_np(pthread_self(), "tactus-log"); })),
+          counted(std::make_shared<accounted_sink>(back, account.get())),
+          pool(std::make_shared<spdlog::details::thread_pool>(o.queue_capacity, 1,
+                                                              [of = account.get()] {
+                                                                  pthread_setname_np(pthread_self(),
+                                                                                     "tactus-log");
+                                                                  if (of != nullptr)
+                                                                      of->runs_here();
+                                                              })),
           front(std::make_shared<spdlog::async_logger>(
-              "tactus", back, pool,
+              "tactus", counted, pool,
               o.full == when_full::wait ? spdlog::async_overflow_policy::block
                                         : spdlog::async_overflow_policy::overrun_oldest)) {
+        counted->read_from(*pool);
         front->set_level(spdlog::level::trace);  // what comes here has passed
         front->set_pattern(pattern);
         front->flush_on(spdlog::level::warn);
@@ -85,8 +133,14 @@ struct spdlog_sink::parts {
         failed.fetch_add(1, std::memory_order_relaxed);  // a count, and nothing else
     }
 
+    struct release {
+        void operator()(log_account* a) const noexcept { a->release(); }
+    };
     port::atomic<std::uint32_t> failed{0};
     spdlog::sink_ptr back;
+    // None: there are too many logs, and the process does not wait for this one before it ends.
+    std::unique_ptr<log_account, release> account{log_account::claim()};
+    std::shared_ptr<accounted_sink> counted;
     std::shared_ptr<spdlog::details::thread_pool> pool;
     std::shared_ptr<spdlog::async_logger> front;
 };
@@ -119,6 +173,18 @@ spdlog_sink::~spdlog_sink() {
 }
 
 void spdlog_sink::write(const log_record& r) noexcept {
+    log_account* const account = parts_->account.get();
+    if (account != nullptr && !account->begin()) {
+        parts_->count_failed();
+        return;
+    }
+    const struct ending {
+        log_account* account;
+        ~ending() {
+            if (account != nullptr)
+                account->end();
+        }
+    } then{account};
     try {
         char thread_name[16] = {};
         std::string_view thread = r.from.thread;

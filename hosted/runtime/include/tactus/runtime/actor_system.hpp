@@ -159,6 +159,12 @@ public:
         shutdown_options shutdown = {};
         // SIGTERM and SIGINT run the shutdown; the second one ends the process with 128 + n.
         bool shutdown_on_signals = false;
+        // Before the process ends by force, it waits until all that was logged to a spdlog_sink is
+        // written, for a second at most. After a failed check always; on std::terminate, before the
+        // handler that was there is called; and on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT,
+        // where the program has no handler for the signal. See docs/events.md.
+        bool flush_on_terminate = true;
+        bool flush_on_fatal_signals = true;
         world_events* events = nullptr;  // outlives the system
         // PT-7: what differs from other hosts: `time`, `driver`, `log`, `seed`, `local`. No log:
         // lines go to standard error, through spdlog, which is opened by the first line. No driver:

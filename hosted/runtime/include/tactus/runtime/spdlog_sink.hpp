@@ -11,7 +11,10 @@
 // When the queue is full, the oldest record in it is dropped: whoever handles messages never waits
 // for a disk. How many records were lost is counted, and is the last line. To wait instead is a
 // choice for programs that must not lose a line. Lines go to the disk at once from the level
-// warning on, all others when the sink ends at the latest.
+// warning on, all others as soon as the queue is empty.
+//
+// Before the process ends by force, an actor_system waits until the queue is written; see
+// actor_system::options::flush_on_terminate.
 //
 // Thread safety: write and lost from any thread.
 #pragma once
