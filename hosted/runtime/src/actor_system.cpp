@@ -22,6 +22,7 @@
 #include <tactus/dispatch/dump.hpp>
 #include <tactus/dispatch/resolver.hpp>
 #include <tactus/runtime/diagnostic_events.hpp>
+#include <tactus/runtime/owed_answers.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
 #include <tactus/runtime/steady_clock.hpp>
 #include <tactus/runtime/timer_memory.hpp>
@@ -650,6 +651,8 @@ struct actor_system::parts final : world_events {
         return all.id_of(number);
     }
     void world_ended() noexcept override {
+        // Before any code of the user's is told of the end, so that none waits for an answer.
+        owed.close();
         if (how.events != nullptr)
             how.events->world_ended();
         {
@@ -757,6 +760,7 @@ struct actor_system::parts final : world_events {
     tactus::scheduler timers;
     resolver names;
     std::map<std::string, tactus::timer_policy, std::less<>> dispatcher_policies;  // by id
+    detail::owed_answers owed;  // outlives the actors that replies come to
     actor_world world;
     runtime::diagnostic_events diagnostic_events;
     bool names_filled;  // before dispatchers ask
@@ -852,6 +856,7 @@ actor_system::~actor_system() {
         return;
     }
     parts_->leave_signals();
+    parts_->owed.close();
     // Somebody does not come to an end: its thread cannot be waited for.
     std::fprintf(stderr, "tactus: system '%s' did not end within its limit; left are:\n%s\n",
                  parts_->name.c_str(), dump().c_str());
@@ -936,6 +941,10 @@ void actor_system::watch_end(actor_world& world, any_ref who, const shutdown_don
 
 bool actor_system::may_wait_here() noexcept {
     return worker::current() == nullptr && !tactus::scheduler::fires_here();
+}
+
+detail::owed_answers& actor_system::owed_answers() noexcept {
+    return parts_->owed;
 }
 
 bool actor_system::wait(std::chrono::nanoseconds limit) {

@@ -11,6 +11,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "blocker.hpp"
 #include "pool_rig.hpp"
@@ -168,6 +170,67 @@ TEST(ask_future, AS_1_the_system_ends_first) {
     }
     ASSERT_EQ(answer.wait_for(0s), std::future_status::ready);
     EXPECT_EQ(answer.get().error().what, ask_error::kind::target_terminated);
+}
+
+// AS-1: the answer is there when wait() has returned, with a timeout and without, and before any
+// callback of the end is called; a question that comes after the end is answered, too.
+TEST(ask_future, AS_1_ready_at_once_when_the_system_has_ended) {
+    actor_system system("demo", {.log_level = log_level::off});
+    const auto ref = system.spawn<oracle>("oracle");
+    auto limited = ask_future<std::string>(system, ref, ask_in_vain, 1h);
+    auto unlimited = ask_future<std::string>(system, ref, ask_in_vain, for_ever);
+    auto seen = std::make_shared<std::atomic<int>>(0);
+    ASSERT_TRUE(system.on_terminated(
+        [&, seen] { *seen = (limited.is_ready() ? 1 : 0) + (unlimited.is_ready() ? 1 : 0); }));
+    ASSERT_TRUE(system.terminate_and_wait(30s));
+    EXPECT_EQ(*seen, 2);
+    auto late = ask_future<std::string>(system, ref, ask_it, 1h);
+    auto late_unlimited = ask_future<std::string>(system, ref, ask_it, for_ever);
+    for (answer_future<std::string>* answer : {&limited, &unlimited, &late, &late_unlimited}) {
+        ASSERT_TRUE(answer->is_ready());
+        EXPECT_EQ(answer->get().error().what, ask_error::kind::target_terminated);
+    }
+}
+
+// AS-1: the box of the question lives on, because its target is in a system that goes on.
+TEST(ask_future, AS_1_the_asking_system_ends_and_the_target_does_not) {
+    actor_system other("other", {.log_level = log_level::off});
+    const auto ref = other.spawn<oracle>("oracle");
+    actor_system system("demo", {.log_level = log_level::off});
+    auto before = ask_future<std::string>(system, ref, ask_in_vain, for_ever);
+    ASSERT_TRUE(system.terminate_and_wait(30s));
+    ASSERT_TRUE(before.is_ready());
+    EXPECT_EQ(before.get().error().what, ask_error::kind::target_terminated);
+    auto after = ask_future<std::string>(system, ref, ask_it, for_ever);
+    ASSERT_TRUE(after.is_ready());
+    EXPECT_EQ(after.get().error().what, ask_error::kind::target_terminated);
+}
+
+// AS-1: replies, askers and the end at the same time; every future has one answer.
+TEST(ask_future, AS_1_the_system_ends_while_threads_ask) {
+    for (int round = 0; round < 10; ++round) {
+        actor_system system("demo", {.log_level = log_level::off});
+        const auto ref = system.spawn<oracle>("oracle");
+        std::atomic<int> asked{0};
+        std::atomic<bool> is_over{false};
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 2; ++t) {
+            threads.emplace_back([&] {
+                while (!is_over) {
+                    auto answer = ask_future<std::string>(system, ref, ask_it, for_ever);
+                    ++asked;
+                    ASSERT_EQ(answer.wait_for(60s), std::future_status::ready);
+                    const auto got = answer.get();
+                    ASSERT_TRUE(got || got.error().what == ask_error::kind::target_terminated);
+                }
+            });
+        }
+        ASSERT_TRUE(until([&] { return asked > 20; }));
+        EXPECT_TRUE(system.terminate_and_wait(30s));
+        is_over = true;
+        for (std::thread& t : threads)
+            t.join();
+    }
 }
 
 // UP-3: an actor may ask so, since nothing blocks.

@@ -9,6 +9,7 @@
 #include <tactus/actor/ask.hpp>
 #include <tactus/actor/system_events.hpp>
 #include <tactus/runtime/actor_system.hpp>
+#include <tactus/runtime/ask_future.hpp>
 
 #include <dlfcn.h>
 #include <atomic>
@@ -240,13 +241,36 @@ int run_program() {
     return bad;
 }
 
+/// DF-44, DF-46: ask_future throws, or its future gets an answer. Only its requests are counted.
+int ask_for_a_future() {
+    counts.store(false);
+    actor_system::options how;
+    how.dispatcher.workers = 1;
+    how.dispatcher.max_workers = 1;
+    actor_system system("exhausted", how);
+    const auto top = system.spawn<leaf>("a-leaf-with-a-name-that-no-small-string-holds");
+    answer_future<int> answer;
+    int bad = 0;
+    requests[static_cast<int>(asked::memory)].store(0);
+    counts.store(true);
+    try {
+        answer = ask_future<int>(system, top, [](auto me) { return question{me}; }, 300ms);
+    } catch (const std::exception& e) {
+        bad += told(e);
+    }
+    counts.store(false);
+    if (!system.terminate_and_wait(20s))
+        return 3;
+    return bad + (answer.valid() && !answer.is_ready() ? 4 : 0);
+}
+
 struct outcome {
     int status = 0;
     std::string said;
 };
 
 /// In a process of its own.
-outcome run_in_child(asked kind, std::uint64_t first, std::uint64_t last) {
+outcome run_in_child(asked kind, std::uint64_t first, std::uint64_t last, int (*program)()) {
     char name[] = "/tmp/tactus-exhaustion-XXXXXX";
     const int file = mkstemp(name);
     unlink(name);
@@ -263,7 +287,7 @@ outcome run_in_child(asked kind, std::uint64_t first, std::uint64_t last) {
             count.store(0);
         refuses.store(kind);
         counts.store(true);
-        int bad = run_program();
+        int bad = program();
         counts.store(false);
         if (objects.load() != before) {
             std::fprintf(stderr, "%lld objects leak\n",
@@ -332,17 +356,20 @@ int look_at_limits() {
         // Stacks of threads are not the system's to limit.
         bad += taken < (std::size_t{1} << 30U) + (std::size_t{512} << 20U) ? 0 : 1;
     }
-    actor_system::options few;
-    few.actors_max = 64;
-    few.messages_max = 64;
-    actor_system system("few", few);
-    const auto one = system.try_spawn<leaf>("one", {});
-    bool refused_by_name = false;
-    for (int i = 0; i < 200 && !refused_by_name; ++i) {
-        const auto more = system.try_spawn<leaf>({}, {});
-        refused_by_name = !more && more.error().what == spawn_error::kind::slots_exhausted;
+    {
+        actor_system::options few;
+        few.actors_max = 64;
+        few.messages_max = 64;
+        actor_system system("few", few);
+        const auto one = system.try_spawn<leaf>("one", {});
+        bool refused_by_name = false;
+        for (int i = 0; i < 200 && !refused_by_name; ++i) {
+            const auto more = system.try_spawn<leaf>({}, {});
+            refused_by_name = !more && more.error().what == spawn_error::kind::slots_exhausted;
+        }
+        bad += one && refused_by_name ? 0 : 1;
     }
-    bad += one && refused_by_name ? 0 : 1;
+    // No system is left: a child of a process that has one cannot make its own.
     std::fflush(stdout);
     const pid_t child = fork();
     if (child == 0)
@@ -375,13 +402,20 @@ int main(int argc, char** argv) {
     const std::uint64_t end = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : memory + 20;
     constexpr std::uint64_t ever = UINT64_MAX;
     const auto look = [&](const char* what, asked kind, std::uint64_t n, std::uint64_t last) {
-        failed += good(what, n, run_in_child(kind, n, last)) ? 0 : 1;
+        failed += good(what, n, run_in_child(kind, n, last, run_program)) ? 0 : 1;
         std::fflush(stdout);
     };
     for (std::uint64_t n = begin; n < end; ++n)
         look("memory", asked::memory, n, n + 1);
     for (std::uint64_t n = begin; n < end; n += 7)
         look("memory from", asked::memory, n, ever);
+    for (std::uint64_t n = 0; n < 24; ++n) {
+        for (const std::uint64_t last : {n + 1, ever})
+            failed += good("ask_future, memory", n,
+                           run_in_child(asked::memory, n, last, ask_for_a_future))
+                          ? 0
+                          : 1;
+    }
     for (std::uint64_t n = 0; n < threads + 2; ++n) {
         look("thread", asked::thread, n, n + 1);
         look("threads from", asked::thread, n, ever);

@@ -53,6 +53,7 @@
 #include <tactus/actor/path_labels.hpp>
 #include <tactus/actor/props.hpp>
 #include <tactus/actor/protocol_context.hpp>
+#include <tactus/actor/quietly_moved.hpp>
 #include <tactus/actor/receptionist.hpp>
 #include <tactus/actor/resolve_source.hpp>
 #include <tactus/actor/retry.hpp>
@@ -224,6 +225,7 @@
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/host_toolbox.hpp>
 #include <tactus/runtime/housekeeper.hpp>
+#include <tactus/runtime/owed_answers.hpp>
 #include <tactus/runtime/reply_place.hpp>
 #include <tactus/runtime/scheduler_log_file.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>

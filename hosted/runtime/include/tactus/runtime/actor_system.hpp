@@ -100,6 +100,8 @@ struct failure_line_options {
 
 namespace detail {
 
+class owed_answers;
+
 /// Tells a task of the shutdown that an actor has ended.
 class end_watch : public actor<> {
 public:
@@ -416,6 +418,8 @@ private:
     [[nodiscard]] std::optional<ask_error::kind> ask_refused() const noexcept;
     /// UP-3: this thread is no worker's, and fires no timers.
     [[nodiscard]] static bool may_wait_here() noexcept;
+    /// The futures that the end of the system answers.
+    [[nodiscard]] detail::owed_answers& owed_answers() noexcept;
     static void watch_end(actor_world& world, any_ref who, const shutdown_done& done);
     [[nodiscard]] ask_error ask_failed(ask_error::kind what, any_ref target,
                                        std::chrono::nanoseconds after, std::string_view type);

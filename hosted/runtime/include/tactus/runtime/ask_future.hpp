@@ -8,7 +8,7 @@
 //
 // The reply comes to an actor made for it, and so does the end of its time, so that no thread
 // waits; max() is no timeout. Whatever happens, the future gets a value: a reply, or why there is
-// none. When the system ends first, that is target_terminated.
+// none. When the system ends first, that is target_terminated: no later than wait() returns true.
 //
 // Within an actor nothing waits (UP-3): get() of an answer that has not come gives
 // would_block_worker at once, and the answer may be looked at again later.
@@ -19,49 +19,72 @@
 #include <chrono>
 #include <expected>
 #include <future>
-#include <optional>
-#include <string>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include <tactus/runtime/actor_system.hpp>
+#include <tactus/runtime/owed_answers.hpp>
 
 namespace tactus::inline v0 {
 namespace detail {
 
-/// An answer that is owed: wherever it ends, somebody gets it.
+/// The promise of an answer, kept at the latest by its destructor or by the end of the system.
 template <class R>
 class owed_answer {
 public:
     using answer = std::expected<R, ask_error>;
 
-    explicit owed_answer(ask_error why) : to_(std::in_place), why_(std::move(why)) {}
-    owed_answer(owed_answer&& other) noexcept
-        : to_(std::exchange(other.to_, std::nullopt)), why_(std::move(other.why_)) {}
+    owed_answer(owed_answers& all, ask_error why)
+        : it_(std::make_unique<entry>(all, std::move(why))) {}
+    owed_answer(owed_answer&&) noexcept = default;
     owed_answer& operator=(owed_answer&&) = delete;
-    ~owed_answer() { fail(ask_error::kind::target_terminated); }
+    ~owed_answer() {
+        if (it_ != nullptr)
+            fail(ask_error::kind::target_terminated);
+    }
 
-    [[nodiscard]] std::future<answer> future() { return to_->get_future(); }
-    void reply(R&& value) {
-        // Moving the reply is user code: when it throws, the future still gets an answer.
-        try {
-            answer made(std::in_place, std::move(value));
-            if (to_)
-                to_->set_value(std::move(made));
-            to_.reset();
-        } catch (...) {
-            fail(ask_error::kind::reply_failed);
-        }
-    }
-    void fail(ask_error::kind what) {
-        why_.what = what;
-        if (auto to = std::exchange(to_, std::nullopt))
-            to->set_value(std::unexpected(why_));
-    }
+    [[nodiscard]] std::future<answer> future() { return it_->to.get_future(); }
+    /// False: the system had ended before, and that is the answer.
+    [[nodiscard]] bool is_open() const noexcept { return it_->was_added; }
+    void reply(R&& value) { it_->reply(std::move(value)); }
+    void fail(ask_error::kind what) noexcept { it_->fail(what); }
 
 private:
-    std::optional<std::promise<answer>> to_;
-    ask_error why_;
+    // In memory of its own: it is listed by its address, and the promise moves between threads.
+    struct entry final : owed_answers::entry {
+        entry(owed_answers& list, ask_error e)
+            : all(list), why(std::move(e)), was_added(all.add(*this)) {
+            if (!was_added)
+                give(ask_error::kind::target_terminated);
+        }
+        void reply(R&& value) {
+            if (!all.take(*this))
+                return;
+            // Moving the reply is user code: when it throws, the future still gets an answer.
+            try {
+                to.set_value(answer(std::in_place, std::move(value)));
+            } catch (...) {
+                give(ask_error::kind::reply_failed);
+            }
+        }
+        void fail(ask_error::kind what) noexcept {
+            if (all.take(*this))
+                give(what);
+        }
+        /// Once, without memory: the text is moved, not copied.
+        void give(ask_error::kind what) noexcept {
+            why.what = what;
+            to.set_value(std::unexpected(std::move(why)));
+        }
+        void system_ended() noexcept override { give(ask_error::kind::target_terminated); }
+
+        owed_answers& all;
+        std::promise<answer> to;
+        ask_error why;
+        const bool was_added;  // last: from then on the end of the system may answer
+    };
+    std::unique_ptr<entry> it_;  // null: moved from
 };
 
 struct gave_up {};
@@ -154,9 +177,11 @@ template <class R, class Target, class Make>
     const ask_error why{ask_error::kind::invalid_timeout, any_ref(target), timeout,
                         message_type_of<message>.name, system.path_of(any_ref(target))};
     const auto failed = [&](ask_error::kind what) {
-        detail::owed_answer<R> at_once(why);
-        answer_future<R> result(at_once.future(), why);
-        at_once.fail(what);
+        std::promise<std::expected<R, ask_error>> at_once;
+        answer_future<R> result(at_once.get_future(), why);
+        ask_error error = why;
+        error.what = what;
+        at_once.set_value(std::unexpected(std::move(error)));
         return result;
     };
     if (const auto refused = system.ask_refused()) [[unlikely]]
@@ -165,8 +190,10 @@ template <class R, class Target, class Make>
     if (timeout <= std::chrono::nanoseconds::zero() ||
         (ends && duration::from_ns(timeout.count()) > system.scheduler().maximum_delay()))
         return failed(ask_error::kind::invalid_timeout);
-    detail::owed_answer<R> later(why);
+    detail::owed_answer<R> later(system.owed_answers(), why);
     answer_future<R> result(later.future(), why);
+    if (!later.is_open())
+        return result;
     actor_world& world = system.world();
     auto r = detail::request_for<detail::future_box<R>>(world.memory(), {}, {}, std::move(later));
     if (!r)

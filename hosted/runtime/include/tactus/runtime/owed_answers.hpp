@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owed answers: the futures of a system that have no value yet (AS-1); see ask_future.hpp.
+//
+// The actor that a reply goes to has no parent, so it does not end with the other actors, and its
+// timer may have been cancelled by then. The list lets the end of the system answer every question
+// that is still open.
+//
+// Invariants
+//   O1  an entry is answered once: by the end of the system while it is listed, under the lock; or
+//       by the caller whose take() returned true
+//   O2  after close() nothing is listed
+//
+// Thread safety: any thread.
+#pragma once
+
+#include <mutex>
+
+namespace tactus::inline v0::detail {
+
+class owed_answers {
+public:
+    class entry {
+    public:
+        entry() = default;
+        entry(const entry&) = delete;
+        entry& operator=(const entry&) = delete;
+
+    protected:
+        virtual ~entry() = default;
+
+    private:
+        friend owed_answers;
+        /// Gives the answer of a system that has ended. Called under the lock of the list, so it
+        /// runs no code of the user's.
+        virtual void system_ended() noexcept = 0;
+
+        // Under the lock of the list.
+        entry* older_ = nullptr;
+        entry* newer_ = nullptr;
+        bool is_listed_ = false;
+    };
+
+    owed_answers() = default;
+    owed_answers(const owed_answers&) = delete;
+    owed_answers& operator=(const owed_answers&) = delete;
+
+    /// Lists an entry. False after close(): then it is the caller's to answer.
+    ///
+    /// Owes: take() before the entry is destroyed.
+    [[nodiscard]] bool add(entry& e) noexcept {
+        const std::lock_guard held(mutex_);
+        if (is_closed_)
+            return false;
+        e.older_ = newest_;
+        if (newest_ != nullptr)
+            newest_->newer_ = &e;
+        newest_ = &e;
+        e.is_listed_ = true;
+        return true;
+    }
+    /// Unlists an entry. True: it is the caller's to answer. False: it has its answer.
+    [[nodiscard]] bool take(entry& e) noexcept {
+        const std::lock_guard held(mutex_);
+        if (!e.is_listed_)
+            return false;
+        unlink(e);
+        return true;
+    }
+    /// Answers all that are listed, and lists nothing from now on. May be called again.
+    void close() noexcept {
+        const std::lock_guard held(mutex_);
+        is_closed_ = true;
+        while (newest_ != nullptr) {
+            entry& e = *newest_;
+            unlink(e);
+            e.system_ended();
+        }
+    }
+
+private:
+    void unlink(entry& e) noexcept {
+        (e.newer_ != nullptr ? e.newer_->older_ : newest_) = e.older_;
+        if (e.older_ != nullptr)
+            e.older_->newer_ = e.newer_;
+        e.older_ = e.newer_ = nullptr;
+        e.is_listed_ = false;
+    }
+
+    std::mutex mutex_;
+    // Under the lock.
+    entry* newest_ = nullptr;
+    bool is_closed_ = false;
+};
+
+}  // namespace tactus::inline v0::detail
