@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <pthread.h>
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
 using namespace std::chrono_literals;
@@ -30,6 +33,31 @@ shutdown_error::kind fault_in(const all& phases) {
     const auto sorted = in_order(phases);
     EXPECT_FALSE(sorted.has_value());
     return sorted ? shutdown_error::kind::phase_over : sorted.error().what;
+}
+
+/// Phases 0 to count - 1, each of which depends on the next one.
+all chain(std::size_t count) {
+    all phases;
+    for (std::size_t i = 0; i < count; ++i)
+        phases.push_back({std::to_string(i), {std::to_string(i + 1)}});
+    phases.back().depends_on.clear();
+    return phases;
+}
+
+/// Runs `work` on a thread whose stack has that many bytes.
+template <class Work>
+void with_stack(std::size_t bytes, Work work) {
+    pthread_attr_t how;
+    ASSERT_EQ(pthread_attr_init(&how), 0);
+    ASSERT_EQ(pthread_attr_setstacksize(&how, bytes), 0);
+    pthread_t thread{};
+    const auto body = [](void* of) -> void* {
+        (*static_cast<Work*>(of))();
+        return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, &how, body, &work), 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&how);
 }
 
 }  // namespace
@@ -55,6 +83,39 @@ TEST(shutdown_phases, EV_3_circles_are_refused) {
     const auto longer = in_order({{"x", {"c"}}, {"c", {"b"}}, {"b", {"a"}}, {"a", {"c"}}});
     ASSERT_FALSE(longer);
     EXPECT_EQ(longer.error().text, "phases of the shutdown depend on each other: c -> b -> a -> c");
+}
+
+// Method: a stack on which one frame per phase does not fit, and comparisons of names counted: per
+// phase their number grows as the logarithm of the count.
+TEST(shutdown_phases, DF_50_DF_51_a_long_chain_takes_neither_stack_nor_quadratic_time) {
+    constexpr std::size_t count = 20'000;
+    const all phases = chain(count);
+    std::size_t comparisons = 0;
+    with_stack(512 * 1'024, [&] {
+        const auto sorted = detail::in_order(phases, comparisons);
+        ASSERT_TRUE(sorted);
+        ASSERT_EQ(sorted->size(), count);
+        for (std::size_t i = 0; i < count; ++i)
+            ASSERT_EQ((*sorted)[i].name, std::to_string(count - 1 - i));
+    });
+    EXPECT_LE(comparisons, count * 100);
+    std::size_t of_fewer = 0;
+    ASSERT_TRUE(detail::in_order(chain(count / 10), of_fewer));
+    EXPECT_LE(comparisons, of_fewer * 20);  // quadratic: a hundred times as many
+}
+
+// The cycle is found at the end of the chain, and its text is whole.
+TEST(shutdown_phases, DF_50_a_long_circle_is_refused) {
+    constexpr std::size_t count = 20'000;
+    all phases = chain(count);
+    phases.back().depends_on.emplace_back("1");
+    with_stack(512 * 1'024, [&] {
+        const auto sorted = in_order(phases);
+        ASSERT_FALSE(sorted);
+        EXPECT_EQ(sorted.error().what, shutdown_error::kind::cycle);
+        EXPECT_TRUE(sorted.error().text.ends_with(" -> 19998 -> 19999 -> 1"));
+        EXPECT_NE(sorted.error().text.find(": 1 -> 2 -> 3 -> "), std::string::npos);
+    });
 }
 
 TEST(shutdown_phases, EV_3_phases_that_cannot_be) {

@@ -61,8 +61,16 @@ inline constexpr std::string_view actor_system_terminate = "actor-system-termina
 }  // namespace phases
 [[nodiscard]] std::vector<shutdown_phase> default_shutdown_phases();
 
-/// The phases, dependencies first.
+/// The phases, dependencies first. Near linear in phases and dependencies, however deep they are.
 [[nodiscard]] std::expected<std::vector<shutdown_phase>, shutdown_error> in_order(
     const std::vector<shutdown_phase>& all);
+
+namespace detail {
+
+/// Like in_order; adds the comparisons of names to `comparisons`, for tests of its cost.
+[[nodiscard]] std::expected<std::vector<shutdown_phase>, shutdown_error> in_order(
+    const std::vector<shutdown_phase>& all, std::size_t& comparisons);
+
+}  // namespace detail
 
 }  // namespace tactus::inline v0
