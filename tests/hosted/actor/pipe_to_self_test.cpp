@@ -146,8 +146,8 @@ TEST(pipe_to_self, AS_1_a_full_mailbox_takes_results) {
                                overflow::drop_oldest, overflow::block}) {
         world_rig rig;
         const auto o = rig.spawn<oracle>("o");
-        auto r = detail::request_for<full_asker>(
-            rig.memory, "a", {.mailbox = {.when_full = how, .capacity = 2}}, o);
+        auto r = detail::request_for<full_asker>(rig.memory, "a",
+                                                 {.mailbox = {.when_full = how, .capacity = 2}}, o);
         const auto made = rig.world.spawn_top(*r);
         ASSERT_TRUE(made.has_value());
         const actor_ref<ask_it, wait_for, come> a{any_ref(*made)};

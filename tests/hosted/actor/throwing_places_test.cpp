@@ -4,6 +4,7 @@
 // or the ask, and never ends the process.
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/ask.hpp>
+#include <tactus/actor/behavior.hpp>
 #include <tactus/actor/task.hpp>
 
 #include <gtest/gtest.h>
@@ -159,6 +160,137 @@ TEST(throwing_places, DF_44_contexts_calls_and_texts_that_throw_fail_the_actor) 
         }
         rig.end();
     }
+}
+
+namespace {
+
+struct begin {
+    int n;
+};
+/// Schedules a message, of which one move throws.
+class scheduling : public actor<begin, fragile, made_of_number> {
+public:
+    void on(const begin& first) {
+        const int n = first.n;
+        const auto note = [](const auto& made) {
+            fragile::moves_left = 0;
+            const bool thrown = !made && made.error().code == scheduler_errc::construction_failed;
+            journal().add(made ? 1 : thrown ? 2 : 3);
+        };
+        const duration soon = duration::from_ms(1);
+        fragile message;
+        fragile::moves_left = n;
+        note(context().schedule_once(soon, self(), message));
+        fragile::moves_left = n;
+        note(context().schedule_at_fixed_rate(soon, soon, self(), std::move(message)));
+        fragile::moves_left = n;
+        note(context().schedule_with_fixed_delay(soon, soon, self(), std::move(message)));
+        note(context().schedule_once(soon, self(), 5));
+    }
+    void on(const fragile&) {}
+    void on(const made_of_number&) {}
+};
+
+/// An answer, none, or a failure by what was thrown; the journal is empty afterwards.
+bool has_one_outcome() {
+    const bool one = journal().count() == 1;
+    const std::int32_t first = journal().at(0);
+    journal().clear();
+    return one && (first == 1 || first == 2 || first == by_exception);
+}
+
+/// Asks with a function, and ends another with a message, of which one move throws.
+class moving : public actor<int, bool> {
+public:
+    explicit moving(actor_ref<question> whom) : whom_(whom) {}
+    task<void> on(int n) {
+        const auto make = [kept = fragile()](actor_ref<fragile> to) { return question{to}; };
+        const actor_ref<question> whom = whom_;
+        fragile::moves_left = n;
+        const auto got = co_await context().ask<fragile>(whom, make, duration::from_ms(10));
+        fragile::moves_left = 0;
+        journal().add(got ? 1 : 2);
+    }
+    task<void> on(bool n) {
+        const fragile last;
+        const any_ref whom(whom_);
+        fragile::moves_left = n ? 1 : 2;
+        const bool ended = co_await context().graceful_stop(whom, duration::from_ms(10), last);
+        fragile::moves_left = 0;
+        journal().add(ended ? 1 : 2);
+    }
+    void post_restart(const failure_cause& why) {
+        fragile::moves_left = 0;
+        journal().add(failed_so + static_cast<std::int32_t>(why.kind()));
+    }
+
+private:
+    actor_ref<question> whom_;
+};
+
+}  // namespace
+
+// DF-44: a message that is scheduled is copied, moved and converted by the user's code.
+TEST(throwing_places, DF_44_scheduling_a_message_that_throws_is_refused) {
+    for (int n = 1; n <= 4; ++n) {
+        SCOPED_TRACE(n);
+        journal().clear();
+        world_rig rig;
+        rig.spawn<scheduling>("a").tell(begin{n});
+        rig.run();
+        const std::int32_t made = n == 1 ? 2 : 1;  // one copy or move each
+        EXPECT_TRUE(journal().is({made, made, made, 2}));
+        rig.end();
+    }
+}
+
+// DF-44: whichever move of the function throws, the question or its actor fails.
+TEST(throwing_places, DF_44_functions_and_messages_of_waits_may_throw_when_they_are_moved) {
+    for (int n = 1; n <= 8; ++n) {
+        SCOPED_TRACE(n);
+        journal().clear();
+        world_rig rig;
+        const auto whom = rig.spawn<answering>("whom");
+        const auto a = rig.spawn<moving>("a", whom);
+        a.tell(n);
+        rig.run();
+        rig.pass(20);
+        EXPECT_TRUE(has_one_outcome());
+        a.tell(n % 2 == 0);
+        rig.run();
+        rig.pass(20);
+        EXPECT_TRUE(has_one_outcome());
+        rig.end();
+    }
+}
+
+// DF-44: a behavior is moved where nothing may throw; what its functions captured lies in a block.
+TEST(throwing_places, DF_44_a_behavior_whose_captures_throw_fails_who_makes_it) {
+    unsigned thrown = 0;
+    for (int n = 1; n <= 8; ++n) {
+        SCOPED_TRACE(n);
+        world_rig rig;
+        fragile::moves_left = n;
+        try {
+            const behavior<int> first([kept = fragile()](auto&, int v) { journal().add(v); });
+            behavior<int> second(first);
+            behavior<int> third(std::move(second));
+            fragile::moves_left = 0;
+            auto request = detail::request_for<functional_actor<int>>(rig.memory, "b", {}, third);
+            const auto made = rig.world.spawn_top(*request);
+            ASSERT_TRUE(made.has_value());
+            rig.run();
+            actor_ref<int>(any_ref(*made)).tell(n);
+            rig.run();
+            EXPECT_TRUE(journal().is({n}));
+        } catch (const std::runtime_error&) {
+            ++thrown;
+        }
+        fragile::moves_left = 0;
+        rig.end();
+    }
+    EXPECT_GT(thrown, 0u);
+    EXPECT_LT(thrown, 8u);
 }
 
 // DF-16:

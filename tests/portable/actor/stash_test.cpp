@@ -184,8 +184,8 @@ TEST(stash, C_STA_6_a_bounded_mailbox_has_room_for_the_newest) {
 // when others have taken the room of what was stashed.
 TEST(stash, ST_2_with_block_all_messages_come_back) {
     world_rig rig;
-    auto r = detail::request_for<gate>(
-        rig.memory, "g", {.mailbox = {.when_full = overflow::block, .capacity = 2}});
+    auto r = detail::request_for<gate>(rig.memory, "g",
+                                       {.mailbox = {.when_full = overflow::block, .capacity = 2}});
     const auto made = rig.world.spawn_top(*r);
     EXPECT_TRUE(made.has_value());
     const actor_ref<int, open, boom> g{any_ref(*made)};

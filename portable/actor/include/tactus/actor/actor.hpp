@@ -483,9 +483,8 @@ task<> piped_ask(actor_world* world, any_ref target, Make make, duration timeout
 template <class... Ms>
 template <class T, class F>
 void protocol_context<Ms...>::pipe_to_self(task<T> from, F f) {
-    world().start_beside(in(), [&] {
-        return detail::supervised(detail::piped(std::move(from), std::move(f)));
-    });
+    world().start_beside(
+        in(), [&] { return detail::supervised(detail::piped(std::move(from), std::move(f))); });
 }
 template <class... Ms>
 template <class R, class Make, class F>

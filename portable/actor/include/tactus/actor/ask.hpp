@@ -63,7 +63,7 @@ bool ask_source<R, Make>::start() noexcept {
     bool made = false;
     sent how = sent::construction_failed;
     const handled asked = call_user([&] {
-        const auto told = what_.target.try_tell(what_.make(actor_ref<R>(any_ref(box_))));
+        const auto told = what_.target.try_tell(what_.make.get()(actor_ref<R>(any_ref(box_))));
         made = told.has_value();
         if (!made)
             how = told.error().why;
@@ -90,7 +90,7 @@ bool ask_source<R, Make>::start() noexcept {
 
 /// From within an actor's coroutine.
 template <class R, class Make, class Token = no_token>
-[[nodiscard]] auto ask(any_ref target, Make&& make, duration timeout, Token token = {}) noexcept {
+[[nodiscard]] auto ask(any_ref target, Make&& make, duration timeout, Token token = {}) {
     using source = ask_source<R, std::decay_t<Make>>;
     return wait_awaiter<source, Token, detail::function_needs_name<Make>>(
         {&actor_world::of(turn::current()->system()), target, std::forward<Make>(make), timeout},

@@ -19,6 +19,7 @@
 #include <tactus/actor/ask_failure.hpp>
 #include <tactus/actor/delay_source.hpp>
 #include <tactus/actor/props.hpp>
+#include <tactus/actor/quietly_moved.hpp>
 #include <tactus/actor/wait_awaiter.hpp>
 
 namespace tactus::inline v0 {
@@ -117,7 +118,7 @@ public:
     struct request {
         actor_world* world;
         any_ref target;
-        Make make;
+        detail::quietly_moved<Make> make;
         duration timeout;  // max(): for ever
     };
     static constexpr wait_kind waits_for = wait_kind::reply;

@@ -18,12 +18,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include <tactus/actor/actor.hpp>
+#include <tactus/actor/quietly_moved.hpp>
 
 namespace tactus::inline v0 {
 
@@ -94,7 +96,7 @@ struct behavior_table {
 
 template <class Handlers, class M, class... Ms>
 next_step call_handler(void* handlers, behavior_context<Ms...>& ctx, void* message) {
-    auto& h = *static_cast<Handlers*>(handlers);
+    Handlers& h = static_cast<quietly_moved<Handlers>*>(handlers)->get();
     M& m = *std::launder(static_cast<M*>(message));
     using result = std::invoke_result_t<Handlers&, behavior_context<Ms...>&, const M&>;
     if constexpr (std::is_void_v<result>) {
@@ -149,7 +151,8 @@ public:
                       "functions of a behavior can be copied: a restart begins with a copy");
         static_assert(sizeof(handlers) <= room && alignof(handlers) <= alignof(std::max_align_t),
                       "what the functions of a behavior capture must fit behavior::room");
-        ::new (static_cast<void*>(place_)) handlers{std::move(fs)...};
+        ::new (static_cast<void*>(place_))
+            detail::quietly_moved<handlers>(handlers{std::move(fs)...});
     }
     behavior(const behavior& other) : step_(other.step_) {
         if (other.table_ != nullptr)
@@ -238,6 +241,8 @@ private:
     }
 
     template <class Handlers>
+    using held = detail::quietly_moved<Handlers>;
+    template <class Handlers>
     static constexpr detail::behavior_table<Ms...> table_of{
         {&detail::call_handler<Handlers, Ms, Ms...>...},
         function_of<Handlers, terminated>(),
@@ -246,12 +251,12 @@ private:
         function_of<Handlers, post_stop_signal>(),
         function_of<Handlers, pre_restart_signal>(),
         [](void* to, const void* from) {
-            ::new (to) Handlers(*static_cast<const Handlers*>(from));
+            ::new (to) held<Handlers>(*static_cast<const held<Handlers>*>(from));
         },
         [](void* to, void* from) noexcept {
-            ::new (to) Handlers(std::move(*static_cast<Handlers*>(from)));
+            ::new (to) held<Handlers>(std::move(*static_cast<held<Handlers>*>(from)));
         },
-        [](void* h) noexcept { static_cast<Handlers*>(h)->~Handlers(); }};
+        [](void* h) noexcept { std::destroy_at(static_cast<held<Handlers>*>(h)); }};
 
     detail::next_step step_ = detail::next_step::same;
     const detail::behavior_table<Ms...>* table_ = nullptr;  // null: only a step

@@ -84,7 +84,7 @@ public:
         actor_world* world;
         any_ref target;
         duration timeout;
-        M message;
+        detail::quietly_moved<M> message;
     };
 
     // NOLINTNEXTLINE(cppcoreguidelines-rvalue-reference-param-not-moved): its message is
@@ -94,12 +94,12 @@ public:
     [[nodiscard]] bool start() noexcept {
         if (!watch())
             return over();
-        const auto told_it = target().try_tell(std::move(message_));
+        const auto told_it = target().try_tell(std::move(message_.get()));
         return told(told_it ? sent::accepted : told_it.error().why);
     }
 
 private:
-    M message_;
+    detail::quietly_moved<M> message_;
 };
 
 }  // namespace tactus::inline v0

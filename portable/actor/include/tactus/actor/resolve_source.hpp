@@ -22,7 +22,7 @@ public:
     using result = std::expected<any_ref, ask_fault>;  // target_terminated: there is nobody
 
     resolve_source(const request& what, waker& to_wake, mailbox_index owner) noexcept
-        : asked_({what.world, what.target, {}, what.timeout}, to_wake, owner) {}
+        : asked_({what.world, what.target, question(), what.timeout}, to_wake, owner) {}
     [[nodiscard]] bool start() noexcept;
     [[nodiscard]] bool give_up() noexcept { return asked_.give_up(); }
     [[nodiscard]] result take() noexcept;

@@ -14,6 +14,7 @@
 #include <concepts>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -24,19 +25,21 @@ namespace tactus::inline v0 {
 
 namespace detail {
 
-/// What is sent to `to` when it is told this: the message, or what it converts to.
-template <class... Ms, class M>
-[[nodiscard]] auto taken_by(const actor_ref<Ms...>&, M&& message) {
+/// What is sent to `to` when it is told an M: an M, or what it converts to.
+template <class M, class... Ms>
+[[nodiscard]] constexpr auto taken_by(const actor_ref<Ms...>*) noexcept {
     if constexpr (same_count<std::remove_cvref_t<M>, Ms...> == 1)
-        return std::remove_cvref_t<M>(std::forward<M>(message));
+        return std::type_identity<std::remove_cvref_t<M>>{};
     else if constexpr (message_not_in_protocol<M, Ms...>::met)
-        return typename sent_as<M, Ms...>::type(std::forward<M>(message));
+        return std::type_identity<typename sent_as<M, Ms...>::type>{};
 }
 template <class M>
-[[nodiscard]] auto taken_by(const any_ref&, M&& message) {
+[[nodiscard]] constexpr auto taken_by(const any_ref*) noexcept {
     static_assert(message_requirements<std::remove_cvref_t<M>>::met);
-    return std::remove_cvref_t<M>(std::forward<M>(message));
+    return std::type_identity<std::remove_cvref_t<M>>{};
 }
+template <class Ref, class M>
+using sent_to = typename decltype(taken_by<M>(static_cast<const Ref*>(nullptr)))::type;
 
 }  // namespace detail
 
@@ -155,13 +158,24 @@ private:
     [[nodiscard]] result send(const job_request& r, const Ref& to, M&& message) const noexcept {
         if (to_ == nullptr)
             return none();
-        return to_->add(r.send(to.index(), whose_.sender.index()).run_on(whose_.from.dispatcher),
-                        detail::taken_by(to, std::forward<M>(message)));
+        using type = detail::sent_to<Ref, M>;
+        const job_request wanted =
+            r.send(to.index(), whose_.sender.index()).run_on(whose_.from.dispatcher);
+        if constexpr (std::is_same_v<type, std::remove_cvref_t<M>>) {
+            return to_->add(wanted, std::forward<M>(message));
+        } else {
+            // Conversions are user code: what one throws is an error of the call.
+            std::optional<type> converted;
+            if (!call_user([&] { converted.emplace(std::forward<M>(message)); }).is_ok())
+                return std::unexpected(
+                    scheduler_error{.code = scheduler_errc::construction_failed});
+            return to_->add(wanted, std::move(*converted));
+        }
     }
     template <class Ref, class M>
     [[nodiscard]] result send_again(const job_request& r, const Ref& to,
                                     M&& message) const noexcept {
-        detail::require_copies<decltype(detail::taken_by(to, std::forward<M>(message)))>();
+        detail::require_copies<detail::sent_to<Ref, M>>();
         return send(r, to, std::forward<M>(message));
     }
     template <class F>
