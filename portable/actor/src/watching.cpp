@@ -182,11 +182,15 @@ handled actor_world::receive_terminated(turn& t, const self& s, const terminated
         return handled::ok();  // not watched any more
     x->watching.remove(memory_, *r);
     const cause_ref why = std::move(r->why);
-    envelope* instead = r->with != nullptr ? r->with->wrap(*kernel_, s.index()) : nullptr;
+    envelope* instead = nullptr;
+    const handled made =
+        r->with != nullptr ? r->with->wrap(s.c, *kernel_, s.index(), instead) : handled::ok();
     const bool lost_it = r->with != nullptr && instead == nullptr;
     free_record(*r);
     if (instead != nullptr)
         return receive_inner(t, s, *instead, m.who.index());
+    if (!made.is_ok())
+        return made;
     if (lost_it)
         return failed(s.c, failure_kind::runtime, failure("no room for what watch_with was given"));
     x->told_why = &why;  // a handler may stash the signal

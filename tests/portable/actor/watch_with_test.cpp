@@ -191,6 +191,63 @@ TEST(watch_with, C_DW_14_another_way_fails_the_watcher) {
     }
 }
 
+namespace {
+
+/// Without ==: known to be equal by their bytes, or not known.
+struct note {
+    int number;
+};
+struct padded_note {
+    char kind;
+    int number;
+};
+struct nothing {};
+template <class M>
+struct watch_twice {
+    any_ref who;
+    M messages[2];
+};
+class unequal : public actor<watch_twice<note>, watch_twice<padded_note>, watch_twice<nothing>,
+                             note, padded_note, nothing> {
+public:
+    template <class M>
+    void on(const watch_twice<M>& twice) {
+        for (const M& m : twice.messages)
+            context().watch_with(twice.who, m);
+    }
+    void on(const note& m) { journal().add(m.number); }
+    void on(const padded_note& m) { journal().add(m.number); }
+    void on(const nothing&) { journal().add(7); }
+};
+
+template <class M>
+void expect_watched_twice(M first, M second, int told) {
+    world_rig rig;
+    const auto w = rig.spawn<unequal>("w");
+    const auto v = rig.spawn<victim>("v");
+    w.tell(watch_twice<M>{v, {first, second}});
+    rig.run();
+    EXPECT_EQ(rig.said.decision_count, told != 0 ? 0u : 1u);
+    v.tell(0);
+    rig.run();
+    if (told != 0) {
+        EXPECT_TRUE(journal().is({told}));
+    }
+    rig.end();
+    journal().clear();
+}
+
+}  // namespace
+
+// C-DW-12, C-DW-14: messages that cannot be compared, but whose bytes can, are the same or not; of
+// others nobody knows.
+TEST(watch_with, C_DW_14_messages_without_equality) {
+    expect_watched_twice(note{1}, note{1}, 1);
+    expect_watched_twice(note{1}, note{2}, 0);
+    expect_watched_twice(padded_note{'a', 1}, padded_note{'a', 1}, 0);
+    expect_watched_twice(nothing{}, nothing{}, 7);
+}
+
 // C-DW-10: a parent is told why its child failed; who handles only terminated is told that.
 TEST(watch_with, C_DW_10_a_parent_is_told_why_its_child_failed) {
     world_rig rig;

@@ -106,6 +106,9 @@ public:
                                  mailbox_index sender = {}) noexcept {
         return wrap_parcel(own_worker(), to, detail::parcel::of<M>(message), sender);
     }
+    [[nodiscard]] envelope* wrap_parcel(mailbox_index to, const detail::parcel& p) noexcept {
+        return wrap_parcel(own_worker(), to, p, {});
+    }
     /// Timers of options have a nearer deadline (the epoch: who knows when): somebody must keep it.
     /// Any thread.
     void deadline_added(instant deadline = instant::epoch()) noexcept {
@@ -322,9 +325,10 @@ public:
     // ---- measuring (OH-1)
 
     /// Measures from now on, for `sink`; null: not any more. False when there is no memory for the
-    /// shards, and then nothing is measured. When this returns, no other sink is being called. Not
-    /// from within a sink. From any thread, while running too. `labels` says which actors are
-    /// measured by name, and lives as long as the sink; null: none.
+    /// shards, and then nothing is measured. When this returns, no other sink is being called, so
+    /// within a function of a sink or of labels it would wait for itself for ever. From any thread,
+    /// while running too. `labels` says which actors are measured by name, and lives as long as the
+    /// sink; null: none.
     bool set_metrics_sink(metrics_sink* sink, actor_labels* labels = nullptr) noexcept;
     /// Gives the sink what there is now; false when there is none, or somebody else does. The sink
     /// is called on this thread, under no lock.
