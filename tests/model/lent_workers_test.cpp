@@ -222,3 +222,26 @@ TACTUS_MODEL_TEST(lent_workers, DR5_a_dispatcher_is_made_before_it_is_found, sam
     if (tactus::dispatcher* d = r.system.dispatcher_at(1))
         model::require(d->attach(0) && d->inhabitants() == 1);
 }
+
+// DF-47: a dump that finds the supply of a dispatcher's threads finds it constructed.
+TACTUS_MODEL_TEST(lent_workers, DF47_a_supply_is_made_before_it_is_found, samples(500)) {
+    struct supply_type final : tactus::worker_supply {
+        void blocking_begins(tactus::worker&) noexcept override {}
+        void blocking_ends(tactus::worker&) noexcept override {}
+        [[nodiscard]] const char* state_name(std::uint32_t) const noexcept override {
+            return name.read();
+        }
+        tactus::port::plain<const char*> name;
+    } supply;
+    scheduler_rig r({.workers = 1});
+    tactus::dispatcher& d = *r.system.dispatcher_at(0);
+    {
+        model::thread makes([&] {
+            supply.name.write("running");
+            d.supply(&supply);
+        });
+        if (const tactus::worker_supply* found = d.supply())
+            model::require(found->state_name(0) != nullptr);
+    }
+    d.supply(nullptr);
+}

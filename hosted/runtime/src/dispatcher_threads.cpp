@@ -159,7 +159,7 @@ dispatcher_threads::dispatcher_threads(actor_scheduler& system, dispatcher& wher
     for (std::uint32_t i = 0; i < count; ++i)
         places_.push_back(std::make_unique<place>(*this, i));
     chosen_.reserve(count);
-    where.supply(this);
+    where.supply(this);  // last: a dump on another thread uses all of it from here on
 }
 
 dispatcher_threads::~dispatcher_threads() {

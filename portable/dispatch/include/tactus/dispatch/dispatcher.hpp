@@ -129,9 +129,12 @@ public:
     [[nodiscard]] bool attach(std::uint32_t who) noexcept;
     void detach() noexcept;
 
-    /// Who supplies its workers, if somebody does; set before they run.
-    void supply(worker_supply* from) noexcept { supply_ = from; }
-    [[nodiscard]] worker_supply* supply() const noexcept { return supply_; }
+    /// Sets what supplies its workers with threads, before they run; null: nothing does. `from` is
+    /// complete: a dump on any thread may call it from now on.
+    void supply(worker_supply* from) noexcept { supply_.store(from, supplied.release()); }
+    [[nodiscard]] worker_supply* supply() const noexcept {
+        return supply_.load(supplied.acquire());
+    }
 
     /// Workers whose executor refused them (EX-8); told by who lends them, for who looks.
     /// True for the first of them.
@@ -170,7 +173,10 @@ private:
     worker** workers_ = nullptr;
     std::uint32_t worker_count_;
     worker_lanes* visitor_ = nullptr;  // null: visitors share worker 0's
-    worker_supply* supply_ = nullptr;
+    // Written by: the supply's constructor and destructor. Read by: workers, and any dump.
+    // "supplied": the supply is constructed before it is found.
+    static constexpr port::edge supplied{"dispatcher-supplied"};
+    port::atomic<worker_supply*> supply_{nullptr};
     bool one_owner_;
     waker* lived_in_;
     // Counts, and a claim that nothing is handed over with: what follows from them is decided by
