@@ -146,16 +146,20 @@ if(settled OR TACTUS_SANITIZE)
   host_test(actor_tests PRECOMPILE <tactus/runtime/actor_system.hpp>
     SOURCES ${actor_tests} ${actor_death} ${actor_hosted} LINK tactus::runtime)
 endif()
-# A program of its own: the actor layer is compiled for it with a call at each edge of its control flow, which counts.
+# A program of its own: the layers whose steps it counts are compiled for it with a call at each edge of their control
+# flow.
 if(settled AND NOT TACTUS_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  file(GLOB counted_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/portable/actor/src/*.cpp)
-  add_library(counted_actor OBJECT ${counted_sources})
-  target_include_directories(counted_actor PRIVATE ${PROJECT_SOURCE_DIR}/portable/actor/src)
-  target_link_libraries(counted_actor PRIVATE tactus::actor tactus_build_flags)
-  target_compile_options(counted_actor PRIVATE -O1 -fno-exceptions -fsanitize-coverage=trace-pc)
-  tactus_unite(counted_actor ${counted_sources})
-  host_test(family_tests SOURCES hosted/family/family_scale_test.cpp $<TARGET_OBJECTS:counted_actor>
-    LINK tactus::runtime)
+  set(counted)
+  foreach(layer IN ITEMS actor dispatch)
+    file(GLOB counted_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/portable/${layer}/src/*.cpp)
+    add_library(counted_${layer} OBJECT ${counted_sources})
+    target_include_directories(counted_${layer} PRIVATE ${PROJECT_SOURCE_DIR}/portable/${layer}/src)
+    target_link_libraries(counted_${layer} PRIVATE tactus::${layer} tactus_build_flags)
+    target_compile_options(counted_${layer} PRIVATE -O1 -fno-exceptions -fsanitize-coverage=trace-pc)
+    tactus_unite(counted_${layer} ${counted_sources})
+    list(APPEND counted $<TARGET_OBJECTS:counted_${layer}>)
+  endforeach()
+  host_test(family_tests SOURCES hosted/family/family_scale_test.cpp ${counted} LINK tactus::runtime)
 endif()
 host_test(test_kit_tests PRECOMPILE <tactus/runtime/actor_system.hpp>
   SOURCES ${test_kit_tests} LINK tactus::test_kit)

@@ -143,14 +143,13 @@ std::uint32_t invoker::run_system(turn& t, std::uint32_t continuations_max) noex
         const bool holds = s.state().suspend_count(suspension::supervision) != 0 ||
                            continuations == continuations_max;
         // Held back longer than anything that is here now.
-        if (!holds && !s.held.empty())
-            list = s.held.reverse_onto(list);
-        if (list.empty()) {
+        const bool is_held = !holds && !s.held.empty();
+        if (!is_held && list.empty()) {
             list = s.drain_system();
             if (list.empty())
                 return continuations;
         }
-        system_message* m = list.pop();
+        system_message* m = is_held ? &s.held.pop() : list.pop();
         if (m->generation.read() != s.generation()) [[unlikely]] {
             refuse_generation(t, *m);
             continue;
@@ -445,7 +444,7 @@ void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
                             to->system->dispose(to->w, e);
                         },
                         &context};
-    oldest_first unhandled = s.held.reverse_onto(s.unhandled);
+    oldest_first unhandled = s.held.take_onto(s.unhandled);
     s.unhandled = {};
     const mailbox::leftovers left =
         s.finalize(registry::next_generation(who.generation), unhandled, sink);

@@ -39,4 +39,34 @@ oldest_first newest_first::reverse_onto(oldest_first rest) noexcept {
     return oldest_first(done);
 }
 
+void system_ring::push(system_message& m) noexcept {
+    system_message* oldest = &m;
+    if (newest_ != nullptr) {
+        oldest = newest_->next.read();
+        newest_->next.write(&m);
+    }
+    m.next.write(oldest);
+    newest_ = &m;
+}
+
+system_message& system_ring::pop() noexcept {
+    system_message& oldest = *newest_->next.read();
+    if (&oldest == newest_)
+        newest_ = nullptr;
+    else
+        newest_->next.write(oldest.next.read());
+    oldest.next.write(nullptr);
+    oldest.linked = false;
+    return oldest;
+}
+
+oldest_first system_ring::take_onto(oldest_first rest) noexcept {
+    if (empty())
+        return rest;
+    const oldest_first all(newest_->next.read());
+    newest_->next.write(rest.head());
+    newest_ = nullptr;
+    return all;
+}
+
 }  // namespace tactus::inline v0

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: no operation of a family grows with its size (DF-45).
-// Method: the sources of the actor layer are compiled for this program with a call at each edge of
-// their control flow; the calls are counted. One operation of each kind may take at most twice the
-// edges in a family of `many` that it takes in one of 1,000. The counts repeat on any machine.
+// Goal: no operation of a family grows with its size, and none of an actor with the number of
+// coroutines that wait in it (DF-45).
+// Method: the sources of the actor and dispatch layers are compiled for this program with a call at
+// each edge of their control flow; the calls are counted. One operation of each kind may take at
+// most twice the edges in a family of `many`, or with so many pending, that it takes with 1,000.
+// The counts repeat on any machine.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,6 +17,7 @@
 
 #include <tactus/actor/actor.hpp>
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/one_shot_signal.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/runtime/heap_memory.hpp>
 #include <tactus/runtime/scheduler_memory.hpp>
@@ -427,5 +430,85 @@ TEST(family_scale, DF_50_paths_and_dumps_of_a_chain) {
         c.r.world().dump(all);
         EXPECT_GT(all.size, 10'000U);
         return static_cast<double>(steps - before);
+    });
+}
+
+namespace {
+
+constexpr std::uint32_t many_pending = 10'000;
+
+struct wait_so {
+    bool for_message;
+};
+struct awaited {};
+
+std::uint32_t went_on = 0;
+
+/// Has many coroutines, which wait for the same signal or for messages.
+class patient : public actor<wait_so, awaited> {
+public:
+    static constexpr bool reentrant = true;
+    explicit patient(one_shot_signal* open) : open_(open) {}
+    task<> on(wait_so how) {
+        if (how.for_message)
+            (void)co_await context().next<awaited>();
+        else
+            co_await open_->wait();
+        ++went_on;
+    }
+    void on(const awaited&) {}
+
+private:
+    one_shot_signal* open_;
+};
+
+/// Steps of each: to begin a wait, and to go on.
+double wait_for(std::uint32_t n, bool for_message) {
+    one_shot_signal open;
+    rig r(n);
+    went_on = 0;
+    const auto p = r.spawn<patient>("", &open);
+    const std::uint64_t before = steps;
+    for (std::uint32_t i = 0; i < n; ++i)
+        p.tell(wait_so{for_message});
+    r.run();
+    for (std::uint32_t i = 0; for_message && i < n; ++i)
+        p.tell(awaited{});
+    if (!for_message)
+        open.wake();
+    r.run();
+    EXPECT_EQ(went_on, n);
+    return static_cast<double>(steps - before) / n;
+}
+
+}  // namespace
+
+TEST(family_scale, DF_45_many_coroutines_of_one_actor_go_on) {
+    // A run goes on with a few hundred of them and puts off the rest.
+    expect_flat("wait for a signal", 10 * many_pending,
+                [](std::uint32_t n) { return wait_for(n, false); });
+}
+
+TEST(family_scale, DF_45_many_coroutines_of_one_actor_get_messages) {
+    expect_flat("next", many_pending, [](std::uint32_t n) { return wait_for(n, true); });
+}
+
+// The waits of one type are not looked at for a message of another type.
+TEST(family_scale, DF_45_a_message_passes_many_waits_for_another_type) {
+    expect_flat("next, pending", many_pending, [](std::uint32_t n) {
+        one_shot_signal open;
+        rig r(n);
+        went_on = 0;
+        const auto p = r.spawn<patient>("", &open);
+        for (std::uint32_t i = 0; i < n; ++i)
+            p.tell(wait_so{true});
+        r.run();
+        const std::uint64_t before = steps;
+        for (std::uint32_t i = 0; i < few; ++i)
+            p.tell(wait_so{false});
+        open.wake();
+        r.run();
+        EXPECT_EQ(went_on, few);
+        return static_cast<double>(steps - before) / few;
     });
 }

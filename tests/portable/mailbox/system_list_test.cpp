@@ -11,6 +11,7 @@
 using tactus::newest_first;
 using tactus::oldest_first;
 using tactus::system_message;
+using tactus::system_ring;
 
 namespace {
 
@@ -105,4 +106,39 @@ TEST(system_list, C_SML_7_reverse_onto_with_empty_sides) {
     const oldest_first onto_one = newest_first().reverse_onto(from_one);
     EXPECT_TRUE(onto_one.head() == &m[0]);
     EXPECT_EQ(onto_one.size(), 1u);
+}
+
+// DF-45: what is put off comes in its order, and what comes meanwhile goes behind it.
+TEST(system_list, DF_45_a_ring_gives_the_oldest_first) {
+    nodes m;
+    system_ring ring;
+    EXPECT_TRUE(ring.empty());
+    for (std::size_t i = 0; i < 3; ++i)
+        ring.push(m[i]);
+    for (std::size_t i = 0; i < m.size(); ++i) {
+        m[i].linked = true;
+        EXPECT_TRUE(&ring.pop() == &m[i]);
+        EXPECT_TRUE(m[i].next.read() == nullptr);  // unlinked: it may be pushed again
+        EXPECT_FALSE(m[i].linked);
+        if (i + 3 < m.size())
+            ring.push(m[i + 3]);
+    }
+    EXPECT_TRUE(ring.empty());
+}
+
+TEST(system_list, a_ring_goes_in_front_of_a_list) {
+    nodes m;
+    system_ring ring;
+    EXPECT_TRUE(ring.take_onto({}) == oldest_first());
+    oldest_first rest = pushed(m, 3, 6).reverse();
+    EXPECT_TRUE(ring.take_onto(rest) == rest);
+    for (std::size_t i = 0; i < 3; ++i)
+        ring.push(m[i]);
+    oldest_first all = ring.take_onto(rest);
+    EXPECT_TRUE(ring.empty());
+    EXPECT_EQ(all.size(), 6u);
+    for (system_message& expected : m)
+        EXPECT_TRUE(all.pop() == &expected);
+    ring.push(m[0]);
+    EXPECT_EQ(ring.take_onto({}).size(), 1u);
 }

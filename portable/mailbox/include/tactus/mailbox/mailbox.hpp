@@ -321,7 +321,7 @@ public:
     // For the layers above, and for people: what anybody may read of it.
     port::atomic<std::uint32_t> tag{0};
     // Owner only, for the invoker; here because there is room.
-    newest_first held;       // continuations that wait for supervision, or for the next run
+    system_ring held;        // continuations that wait for supervision, or for the next run
     oldest_first unhandled;  // system messages taken when the actor was closed
 
 protected:

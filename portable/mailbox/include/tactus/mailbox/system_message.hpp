@@ -7,7 +7,7 @@
 // uses an envelope of the reserve (SQ-5).
 //
 // A chain is either newest first, as it lies in the queue, or oldest first, as it is handled; two
-// types, so that nobody handles one in the wrong order.
+// types, so that nobody handles one in the wrong order. What is put off is in a ring.
 #pragma once
 
 #include <cstddef>
@@ -97,6 +97,21 @@ private:
     TACTUS_CHECK_MODULE("system_list");
 
     system_message* head_ = nullptr;
+};
+
+/// Added at one end, and taken at the other: a ring that is known by its newest.
+class system_ring {
+public:
+    [[nodiscard]] bool empty() const noexcept { return newest_ == nullptr; }
+    /// Requires: `m` is in no chain.
+    void push(system_message& m) noexcept;
+    /// Takes the oldest one out, unlinked. Requires: not empty.
+    [[nodiscard]] system_message& pop() noexcept;
+    /// All of them, in front of `rest`; the ring is empty afterwards.
+    [[nodiscard]] oldest_first take_onto(oldest_first rest) noexcept;
+
+private:
+    system_message* newest_ = nullptr;
 };
 
 }  // namespace tactus::inline v0
