@@ -23,7 +23,7 @@ const char* name_of(next_error why) noexcept {
 
 namespace detail {
 
-/// The waits of one actor, the earliest first, and what was set aside.
+/// The waits of one actor, and what was set aside.
 class message_receiver final : public message_waits {
 public:
     explicit message_receiver(cell_coroutines& of) noexcept : of_(of) {}
@@ -76,10 +76,15 @@ public:
     }
 
     void add(message_wait& w) noexcept {
-        waits_.push_back(w);
+        message_wait* const first = waits_for(w.type());
+        (first != nullptr ? first->later_ : waits_).push_back(w);
         changed();
     }
     void remove(message_wait& w) noexcept {
+        if (message_wait* const next = w.later_.pop_front()) {
+            next->later_.splice_back(w.later_);
+            waits_.push_back(*next);
+        }
         w.unlink();
         changed();
     }
@@ -113,6 +118,7 @@ private:
         of_.world.settle_special(of_.c);
         of_.world.settle_hold(of_);
     }
+    /// The earliest.
     [[nodiscard]] message_wait* waits_for(const message_type& type) noexcept {
         for (message_wait& w : waits_) {
             if (same_message(w.type(), type))
@@ -154,7 +160,7 @@ private:
     }
 
     cell_coroutines& of_;
-    intrusive_list<message_wait> waits_;
+    intrusive_list<message_wait> waits_;  // the earliest of each type
     envelope_list aside_;
     std::uint32_t owed_aside_ = 0;  // of these, signals that take no room
     bool ended_ = false;

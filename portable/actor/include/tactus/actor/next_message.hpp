@@ -82,6 +82,7 @@ private:
     bool answered_ = false;     // it was given one while it waited: the waker is called
     std::optional<next_error> refused_;
     std::optional<cancellable> timer_;
+    intrusive_list<message_wait> later_;  // of the earliest of its type: the others, in order
 };
 
 template <class M, bool Limited>
