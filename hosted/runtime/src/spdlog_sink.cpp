@@ -64,6 +64,8 @@ void append_shown(fmt::memory_buffer& line, std::string_view text) {
     }
 }
 
+}  // namespace
+
 /// What the log's thread writes to: it flushes when nothing is left in the queue, and its account
 /// knows that.
 class accounted_sink final : public spdlog::sinks::sink {
@@ -103,8 +105,6 @@ private:
     log_account* account_;
     spdlog::details::thread_pool* pool_ = nullptr;
 };
-
-}  // namespace
 
 struct spdlog_sink::parts {
     explicit parts(const options& o)

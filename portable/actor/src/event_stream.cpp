@@ -112,7 +112,9 @@ bool event_stream::is_wanted(const event_type& type) const noexcept {
     const port::lock_guard held(mutex_);
     const std::uint32_t count = count_.load(std::memory_order_relaxed);
     for (std::uint32_t at = 0; at < count;) {
-        const range of = find(entries_[at].who);
+        range of{at, at};
+        while (of.to < count && entries_[of.to].id == entries_[at].id)
+            ++of.to;
         if (nearest(of, type) != nullptr)
             return true;
         at = of.to;

@@ -33,12 +33,19 @@ struct inside {
     system_table::insider* innermost = nullptr;
 };
 
+/// Null on devices, where senders have no way of their own. A template: what is not there is not
+/// compiled.
+template <class Entry>
+way* senders_of(Entry& e) noexcept {
+    if constexpr (port::has_interrupts)
+        return nullptr;
+    else
+        return &e.senders;
+}
 template <system_table::door By>
 way& way_by(entry& e) noexcept {
-    if constexpr (By == system_table::door::senders && !port::has_interrupts)
-        return e.senders;
-    else
-        return e.any;
+    way* const senders = By == system_table::door::senders ? senders_of(e) : nullptr;
+    return senders != nullptr ? *senders : e.any;
 }
 
 // The braces are for g++ 12, which forgets the initial values of an array of cells without them.
@@ -82,30 +89,29 @@ std::uint32_t system_table::claim(std::uint32_t& first_generation) noexcept {
 
 void system_table::publish(std::uint32_t number, actor_scheduler& system) noexcept {
     table[number].any.system.store(&system, visiting.release());
-    if constexpr (!port::has_interrupts)
-        table[number].senders.system.store(&system, visiting.release());
+    if (way* const senders = senders_of(table[number]))
+        senders->system.store(&system, visiting.release());
 }
 
 void system_table::withdraw(std::uint32_t number) noexcept {
     TACTUS_CHECK(1, !is_inside(number));
-    if constexpr (!port::has_interrupts)
-        (void)shut(table[number].senders, -1);
+    if (way* const senders = senders_of(table[number]))
+        (void)shut(*senders, -1);
     (void)shut(table[number].any, -1);
 }
 
 bool system_table::shut_door(std::uint32_t number, std::int64_t limit_ns) noexcept {
-    if constexpr (!port::has_interrupts)
-        return shut(table[number].senders, limit_ns);
-    return true;
+    way* const senders = senders_of(table[number]);
+    return senders == nullptr || shut(*senders, limit_ns);
 }
 
 bool system_table::is_door_shut(std::uint32_t number) noexcept {
     // Relaxed, twice: a look. What is done then does not depend on what the other thread did.
-    if constexpr (!port::has_interrupts)
-        return number < number_count &&
-               table[number].senders.system.load(std::memory_order_relaxed) == nullptr &&
-               table[number].any.system.load(std::memory_order_relaxed) != nullptr;
-    return false;
+    if (number >= number_count)
+        return false;
+    const way* const senders = senders_of(table[number]);
+    return senders != nullptr && senders->system.load(std::memory_order_relaxed) == nullptr &&
+           table[number].any.system.load(std::memory_order_relaxed) != nullptr;
 }
 
 void system_table::release(std::uint32_t number, std::uint32_t last_generation) noexcept {
@@ -120,8 +126,8 @@ void system_table::leave_all() noexcept {
     left.store(1, std::memory_order_relaxed);
     for (entry& e : table) {
         e.any.system.store(nullptr, std::memory_order_relaxed);  // the process has one thread
-        if constexpr (!port::has_interrupts)
-            e.senders.system.store(nullptr, std::memory_order_relaxed);  // the same
+        if (way* const senders = senders_of(e))
+            senders->system.store(nullptr, std::memory_order_relaxed);  // the same
     }
 }
 

@@ -233,7 +233,8 @@ TEST(load_probes, DF_30_the_full_ones_of_many_mailboxes) {
     }));
 }
 
-// BP-5: mailboxes that wait for a worker, 4,096 each being as much as it can bear.
+// BP-5, DF-77: mailboxes that wait for a worker, 4,096 each being as much as it can bear. Not
+// refused tasks, as in the origin (docs/deviations.md).
 TEST(load_probes, BP_5_a_busy_dispatcher) {
     busy_worker busy;
     std::vector<actor_ref<int>> all;
@@ -258,7 +259,8 @@ TEST(load_probes, BP_5_a_busy_dispatcher) {
     timers.clears();
 }
 
-// BP-5: actors alive, of as many as there may be.
+// BP-5, DF-77: actors alive, of as many as there may be. Not the backlog of the driver, as in the
+// origin (docs/deviations.md).
 TEST(load_probes, BP_5_as_many_actors_as_there_may_be) {
     actor_system::options few = one_worker();
     few.actors_max = 1'000;
