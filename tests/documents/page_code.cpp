@@ -164,6 +164,12 @@ bool log_lines() {
            first.ends_with("disk 7 after 5 ms") && second.ends_with("was dropped (mailbox_full)");
 }
 
+bool with_a_crash_reporter() {
+    // The program has a crash reporter.
+    actor_system system("shop", {.flush_on_fatal_signals = false});
+    return true;
+}
+
 // ---- observability.md
 
 struct count_of_metrics final : metrics_sink {
@@ -306,8 +312,8 @@ int use_wheel() {
 int main() {
     std::ofstream("app.toml") << "[dispatchers.\"app.database\"]\nworkers = 4\n";
     const bool good = choose() && spawn_by_id() && configure() == 0 && run_dispatchers() &&
-                      observe_actors() && run_on_asio() && log_lines() && pull_ticks() &&
-                      use_wheel() == 0;
+                      observe_actors() && run_on_asio() && log_lines() && with_a_crash_reporter() &&
+                      pull_ticks() && use_wheel() == 0;
     std::puts(good ? "the pages' code works" : "the pages' code does not work");
     return good ? 0 : 1;
 }
