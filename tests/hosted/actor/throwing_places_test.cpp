@@ -180,12 +180,14 @@ public:
         const duration soon = duration::from_ms(1);
         fragile message;
         fragile::moves_left = n;
-        note(context().schedule_once(soon, self(), message));
+        // Those of the context take the message by value: what that throws is the handler's.
+        const typed_scheduler timers = context().timers();
+        note(timers.schedule_once(soon, self(), message));
         fragile::moves_left = n;
-        note(context().schedule_at_fixed_rate(soon, soon, self(), std::move(message)));
+        note(timers.schedule_at_fixed_rate(soon, soon, self(), std::move(message)));
         fragile::moves_left = n;
-        note(context().schedule_with_fixed_delay(soon, soon, self(), std::move(message)));
-        note(context().schedule_once(soon, self(), 5));
+        note(timers.schedule_with_fixed_delay(soon, soon, self(), std::move(message)));
+        note(timers.schedule_once(soon, self(), 5));
     }
     void on(const fragile&) {}
     void on(const made_of_number&) {}

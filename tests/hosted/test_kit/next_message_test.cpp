@@ -246,7 +246,7 @@ class limited : public actor<go, answer, other> {
 public:
     static constexpr bool reentrant = Base::value;
     task<> on(go) {
-        const auto got = co_await context().next<answer>(1s);
+        const auto got = co_await context().template next<answer>(1s);
         if (got)
             say("task got", got->id);
         else
