@@ -27,6 +27,9 @@ foreach(page IN ITEMS dispatchers events observability time)
   add_test(NAME "documents: the code of ${page}.md is compiled"
     COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/${page}.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/page_code.cpp)
 endforeach()
+add_test(NAME "documents: the code of mailboxes.md is compiled"
+  COMMAND ${code_blocks} ${PROJECT_SOURCE_DIR}/docs/mailboxes.md ${CMAKE_CURRENT_SOURCE_DIR}/documents/page_code.cpp
+    ${PROJECT_SOURCE_DIR}/examples/bounded_mailbox.cpp)
 foreach(page IN ITEMS actors:actors ask:ask backoff:backoff selection:backoff services:services stash_timers:ask
     supervision:supervision watch:supervision)
   string(REPLACE ":" ";" page ${page})

@@ -170,6 +170,53 @@ bool with_a_crash_reporter() {
     return true;
 }
 
+// ---- mailboxes.md
+
+struct repair {
+    int urgency;
+};
+/// Urgent ones first. What is neither, as a signal, has no place before another.
+struct by_urgency {
+    bool before(envelope& a, envelope& b) const {
+        const repair* const x = a.get_if<repair>();
+        const repair* const y = b.get_if<repair>();
+        return x != nullptr && y != nullptr && x->urgency > y->urgency;
+    }
+};
+
+class mechanic : public actor<repair> {
+public:
+    mechanic(std::latch* begin, std::latch* all) : begin_(begin), all_(all) {}
+    void on(repair r) {
+        begin_->wait();  // until all have come
+        in_order_ = in_order_ && r.urgency <= last_;
+        last_ = r.urgency;
+        if (in_order_)
+            all_->count_down();
+    }
+
+private:
+    std::latch* begin_;
+    std::latch* all_;
+    int last_ = 1'000;
+    bool in_order_ = true;
+};
+
+bool repair_by_urgency() {
+    std::latch begin(1);
+    std::latch all(4);
+    by_urgency urgency;
+    message_order_of<by_urgency> order(urgency);  // both outlive the actor
+    actor_system system("shop");
+    const auto workshop = *system.try_spawn<mechanic>(
+        "workshop", {.mailbox = {.kind = mailbox_kind::priority}, .order = &order}, &begin, &all);
+    for (const int urgency_of : {100, 1, 5, 9})
+        workshop.tell(repair{urgency_of});
+    begin.count_down();
+    all.wait();
+    return true;
+}
+
 // ---- observability.md
 
 struct count_of_metrics final : metrics_sink {
@@ -313,7 +360,7 @@ int main() {
     std::ofstream("app.toml") << "[dispatchers.\"app.database\"]\nworkers = 4\n";
     const bool good = choose() && spawn_by_id() && configure() == 0 && run_dispatchers() &&
                       observe_actors() && run_on_asio() && log_lines() && with_a_crash_reporter() &&
-                      pull_ticks() && use_wheel() == 0;
+                      repair_by_urgency() && pull_ticks() && use_wheel() == 0;
     std::puts(good ? "the pages' code works" : "the pages' code does not work");
     return good ? 0 : 1;
 }
