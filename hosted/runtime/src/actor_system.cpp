@@ -74,7 +74,7 @@ std::string left_behind(dump_format format) {
                                        : "forked child: the system is in the parent process\n";
 }
 
-/// Of dispatcher and mailbox.
+/// Neither a dispatcher nor a mailbox.
 bool says_nothing(const spawn_options& how) noexcept {
     return how.dispatcher == 0 && how.dispatcher_id.empty() && how.mailbox_id.empty() &&
            how.requirement.empty() && how.mailbox == mailbox_options{};
@@ -387,13 +387,22 @@ struct actor_system::parts final : world_events {
                 .log = [this](log_level level, std::string_view text) { log.write(level, text); },
                 .over =
                     [this] {
-                        leave_signals();
+                        // Within a call of the watch the destructor does it.
+                        if (!runtime::signal_watch::calls_here())
+                            leave_signals();
                         const std::lock_guard held(mutex);
                         shut_down = true;
                         over.notify_all();
                     },
                 .exit =
                     [this](int code) {
+                        {
+                            // The report of a drain is written first.
+                            std::unique_lock held(mutex);
+                            (void)detail::wait_at_most(over, held, std::chrono::seconds(1), [this] {
+                                return !drain_begun || drain_over;
+                            });
+                        }
                         own_log.end();
                         // Static objects are left alone: who uses them still runs.
                         std::fflush(stdout);
@@ -472,15 +481,11 @@ struct actor_system::parts final : world_events {
             std::unique_lock held(mutex);
             const bool is_first = !std::exchange(drain_begun, true);
             drain_until = is_first ? end : std::min(drain_until, end);
-            if (!is_first) {
-                over.notify_all();
-                over.wait(held, [this] { return drain_over; });
-                drain_report result = drained;
-                result.has_ended = ended;
-                result.in_shutdown = in_task;
-                return result;
-            }
+            if (!is_first)
+                return join_drain(held, in_task);
         }
+        // Whatever is thrown from here on, nobody waits for this call any more.
+        const drain_end at_the_end(*this);
         drain_report r;
         r.in_shutdown = in_task;
         enter(system_phase::draining);
@@ -488,11 +493,21 @@ struct actor_system::parts final : world_events {
         r.took = std::chrono::steady_clock::now() - begun;
         if (r.what == drain_report::outcome::forced) {
             counts_lost.store(1, std::memory_order_relaxed);  // a flag alone
-            runtime::rest_of_work(world, all).describe(r);
+            try {
+                runtime::rest_of_work(world, all).describe(r);
+            } catch (const std::bad_alloc&) {
+                r.busy.clear();  // no memory to say who: the system ends all the same
+            }
+        }
+        {
+            const std::lock_guard held(mutex);
+            drained = r;
+            drain_handled = true;
+            over.notify_all();
         }
         if (!in_task) {
             enter(system_phase::stopping);
-            // Who subscribes the event gets it, if it takes no time.
+            // Gives subscribers up to 100 ms to handle the event.
             if (r.what == drain_report::outcome::drained)
                 (void)runtime::wait_until(std::chrono::milliseconds(100), [this] {
                     return runtime::rest_of_work(world, all).is_done();
@@ -509,14 +524,36 @@ struct actor_system::parts final : world_events {
         std::istringstream lines(r.text());
         for (std::string line; std::getline(lines, line);)
             log.write(level, line);
-        {
-            const std::lock_guard held(mutex);
-            drained = r;
-            drain_over = true;
-            over.notify_all();
-        }
+        const std::lock_guard held(mutex);
+        drained = r;
         return r;
     }
+    /// A call beside the first one: it has the report of that one.
+    drain_report join_drain(std::unique_lock<std::mutex>& held, bool in_task) {
+        over.notify_all();  // its limit may be the shorter one
+        // A task does not wait for the end of the system, which waits for the task.
+        over.wait(held, [&] { return drain_over || (in_task && drain_handled); });
+        drain_report result = drained;
+        const bool is_left_to_end = !in_task && result.in_shutdown;  // the first was in a task
+        result.in_shutdown = in_task;
+        result.has_ended = ended;
+        held.unlock();
+        if (is_left_to_end)
+            result.has_ended = end(&shutdown_reason::drain);
+        return result;
+    }
+    /// Ends a drain, also one that throws.
+    struct drain_end {
+        explicit drain_end(parts& p) : of(p) {}
+        ~drain_end() {
+            const std::lock_guard held(of.mutex);
+            of.drain_over = true;
+            of.over.notify_all();
+        }
+        drain_end(const drain_end&) = delete;
+        drain_end& operator=(const drain_end&) = delete;
+        parts& of;
+    };
     void force_stop() noexcept {
         {
             const std::lock_guard held(mutex);
@@ -545,7 +582,7 @@ struct actor_system::parts final : world_events {
             const std::lock_guard held(mutex);
             ending = true;
             over.notify_all();
-            if (!ended)
+            if (!ended && done)
                 tell_ended = std::exchange(done, std::nullopt);
         }
         if (done)
@@ -815,9 +852,10 @@ struct actor_system::parts final : world_events {
     system_phase phase = system_phase::running;
     bool drain_begun = false;
     bool drain_forced = false;
+    bool drain_handled = false;  // nothing is left to handle, or it was forced
     bool drain_over = false;
     deadline drain_until;
-    drain_report drained;  // drain_over: of the first call
+    drain_report drained;  // drain_handled, drain_over: of the first call, as far as it is
     std::string failure_text;
     std::optional<shutdown_done> tell_ended;
     std::unique_ptr<runtime::signal_watch> signals;
@@ -857,7 +895,7 @@ actor_system::~actor_system() {
     }
     parts_->leave_signals();
     parts_->owed.close();
-    // Somebody does not come to an end: its thread cannot be waited for.
+    // An actor is still running: its thread cannot be joined.
     std::fprintf(stderr, "tactus: system '%s' did not end within its limit; left are:\n%s\n",
                  parts_->name.c_str(), dump().c_str());
     if (parts_->timers.shutdown_progress().still_running != 0) {

@@ -60,8 +60,11 @@ bool shut(way& w, std::int64_t limit_ns) noexcept {
     w.system.store(nullptr, std::memory_order_relaxed);  // published by the count
     // The last visitor to leave wakes who waits here.
     std::uint32_t seen = w.visitors.fetch_or(awaited, visiting.acq_rel()) | awaited;
+    // Senders that are refused change the count, too, so a limit ends after so many looks as well.
+    constexpr int looks_max = 64;
     bool in_time = true;
-    while (seen != awaited && in_time) {
+    for (int looks = 0; seen != awaited && in_time && (limit_ns < 0 || looks < looks_max);
+         ++looks) {
         in_time = port::wait_on(w.visitors, seen, limit_ns);
         seen = w.visitors.load(visiting.acquire());
     }

@@ -349,7 +349,6 @@ TEST(drain, DF_67_CO_5_a_suspended_actor_is_waited_for) {
         ref.tell(i);
     const drain_report r = system.drain(60s);
     EXPECT_TRUE(r.is_clean()) << r.text();
-    EXPECT_GE(r.took, 50ms);
     EXPECT_EQ(c.handled.load(), 3);
 }
 
@@ -526,11 +525,15 @@ TEST(drain, DF_67_CO_5_a_system_without_actors) {
 
 TEST(drain, DF_67_CO_5_a_limit_of_zero) {
     {
-        actor_system idle("idle", quiet());
-        (void)idle.spawn<endless>("ever");
-        for (int i = 0; i < 10'000 && idle.dump().find("running 0") == std::string::npos; ++i)
+        actor_system::options one = quiet();
+        one.dispatcher.workers = 1;
+        one.dispatcher.max_workers = 1;
+        counts c;
+        actor_system idle("idle", one);
+        const counter_ref ref = idle.spawn<counter>("counter", &c);
+        EXPECT_TRUE(idle.ask<int>(ref, [](auto me) { return question{me}; }, 60s));
+        while (idle.dispatchers().first().state_of(0) != runtime::worker_state::parked)
             std::this_thread::sleep_for(1ms);
-        std::this_thread::sleep_for(50ms);
         const drain_report r = idle.drain(0s);
         EXPECT_EQ(r.what, outcome::drained) << r.text();
     }
@@ -605,7 +608,7 @@ TEST(drain, DF_67_CO_5_phases_are_events) {
     EXPECT_TRUE(system.ask<int>(ref, [](auto me) { return question{me}; }, 10s));
     const drain_report r = system.drain(60s);
     EXPECT_TRUE(r.is_clean()) << r.text();
-    EXPECT_EQ(seen.load(), 2);
+    EXPECT_GE(seen.load(), 1);  // the second only if it is handled before the actors stop
 }
 
 // Tasks run after the drain, and may still tell and ask; one may itself drain, first.
@@ -635,11 +638,71 @@ TEST(drain, DF_67_CO_5_a_drain_as_a_task) {
     drain_report r;
     system.shutdown().add_task(phases::service_requests_done, "drain",
                                [&] { r = system.drain(4s); });
+    ref.tell(hold{});
+    c.entered.acquire();
     for (int i = 0; i < 1'000; ++i)
         ref.tell(i);
-    EXPECT_TRUE(system.terminate_and_wait(30s));
+    system.terminate();
+    const int taken = await_door(ref, 0);
+    c.open.release();
+    EXPECT_TRUE(system.wait(30s));
     EXPECT_EQ(r.what, outcome::drained) << r.text();
-    EXPECT_EQ(c.handled.load(), 1'000);
+    EXPECT_EQ(c.handled.load(), 1'000 + taken);
+}
+
+// The outside call waits for the end of the system, which waits for the task: the task does not
+// wait for the outside call.
+TEST(drain, DF_67_CO_5_a_drain_in_a_task_beside_one_outside) {
+    actor_system system("both", quiet());
+    drain_report in_task;
+    system.shutdown().add_task(phases::service_stop, "drain", [&] { in_task = system.drain(1h); });
+    const drain_report r = system.drain(1h);
+    EXPECT_TRUE(r.is_clean()) << r.text();
+    EXPECT_EQ(in_task.what, outcome::drained) << in_task.text();
+    EXPECT_TRUE(in_task.in_shutdown);
+}
+
+TEST(drain, DF_67_CO_5_a_drain_outside_beside_one_in_a_task) {
+    counts c;
+    actor_system system("both", quiet());
+    const counter_ref ref = system.spawn<counter>("counter", &c);
+    drain_report in_task;
+    system.shutdown().add_task(phases::service_requests_done, "drain",
+                               [&] { in_task = system.drain(1h); });
+    std::binary_semaphore go_on{0};
+    // Later than the drain, and before the end of the actors.
+    system.shutdown().add_task(phases::service_stop, "late", [&] { go_on.acquire(); });
+    ref.tell(hold{});
+    c.entered.acquire();
+    system.terminate();
+    (void)await_door(ref, 0);
+    drain_report r;
+    std::jthread drains([&] { r = system.drain(1h); });
+    c.open.release();
+    go_on.release();
+    drains.join();
+    EXPECT_TRUE(r.has_ended);
+    EXPECT_TRUE(r.is_clean()) << r.text();
+    EXPECT_FALSE(r.in_shutdown);
+    EXPECT_TRUE(in_task.in_shutdown);
+    EXPECT_TRUE(system.wait(0s));
+}
+
+// Senders that do not let off change the count of who is inside as long as they try.
+TEST(drain, DF_67_CO_5_a_limit_beside_busy_senders) {
+    counts c;
+    actor_system system("senders", quiet());
+    const counter_ref ref = system.spawn<counter>("counter", &c);
+    std::atomic<bool> is_over{false};
+    std::vector<std::jthread> senders;
+    for (int i = 0; i < 4; ++i)
+        senders.emplace_back([&] {
+            while (!is_over)
+                ref.tell(1);
+        });
+    const drain_report r = system.drain(0s);
+    is_over = true;
+    EXPECT_TRUE(r.has_ended);
 }
 
 // The destructor after a drain, and after one that was forced.
@@ -648,8 +711,10 @@ TEST(drain, DF_67_CO_5_the_destructor_follows) {
         const auto begun = std::chrono::steady_clock::now();
         {
             actor_system system("gone", quiet());
-            system.spawn<endless>("ever");
-            (void)system.drain(limit);
+            const actor_ref<int> ref = system.spawn<endless>("ever");
+            if (limit == 0s)
+                ref.tell(0);
+            EXPECT_EQ(system.drain(limit).what, limit == 0s ? outcome::forced : outcome::drained);
         }
         EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
     }
