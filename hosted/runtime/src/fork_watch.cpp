@@ -3,6 +3,7 @@
 // The one handler of forks, and what it counts.
 #include "fork_watch.hpp"
 
+#include "log_flush.hpp"
 #include "signal_watch.hpp"
 
 #include <tactus/dispatch/system_table.hpp>
@@ -20,18 +21,17 @@ namespace {
 // Relaxed, all of them: a child has one thread when they change there, and a parent only counts.
 constinit port::atomic<std::uint32_t> forks{0};   // between the first system's process and this
 constinit port::atomic<std::uint32_t> living{0};  // systems of this process
-constinit port::atomic<std::uint32_t> left_behind{0};  // 1: an ancestor had systems when it forked
 
 /// The child's only thread, in fork(). Touches no lock.
 void forked() noexcept {
     forks.fetch_add(1, std::memory_order_relaxed);
+    leave_signals_of_parent();  // its pipe outlives its systems
+    leave_logs_of_parent();
     if (living.load(std::memory_order_relaxed) == 0)
         return;
     living.store(0, std::memory_order_relaxed);
-    left_behind.store(1, std::memory_order_relaxed);
     system_table::leave_all();
     worker::leave_thread();
-    leave_signals_of_parent();
 }
 
 void watch_forks() {
@@ -43,7 +43,7 @@ void watch_forks() {
 }  // namespace
 
 fork_watch::fork_watch() : forks_(forks.load(std::memory_order_relaxed)) {
-    if (left_behind.load(std::memory_order_relaxed) != 0)
+    if (system_table::has_left())
         throw std::system_error(EPERM, std::generic_category(),
                                 "cannot make an actor system in a forked child of a process that "
                                 "had one: call exec first; see "

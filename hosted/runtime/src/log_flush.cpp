@@ -12,6 +12,7 @@
 #include <ctime>
 #include <exception>
 #include <mutex>
+#include <utility>
 
 #include <unistd.h>
 
@@ -95,6 +96,11 @@ void wait_for_logs() noexcept {
     errno = before;
 }
 
+void leave_logs_of_parent() noexcept {
+    for (log_account& a : accounts)
+        a.flushed_.store(a.begun_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
 namespace {
 
 constexpr std::array fatal_signals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -111,8 +117,11 @@ void on_fatal_signal(int number, siginfo_t* info, void*) {
 std::terminate_handler terminate_before = nullptr;
 
 [[noreturn]] void on_terminate() {
+    // A handler that was installed over this one, and was there before the next system, calls it
+    // again.
+    static thread_local bool has_begun = false;
     wait_for_logs();
-    if (terminate_before != nullptr)
+    if (terminate_before != nullptr && !std::exchange(has_begun, true))
         terminate_before();
     std::abort();
 }

@@ -61,6 +61,7 @@ public:
 
 private:
     friend void wait_for_logs() noexcept;
+    friend void leave_logs_of_parent() noexcept;
     static constexpr int tries_max = 100;
     static void pause() noexcept;
     /// All that had begun before `count` of them was written.
@@ -78,6 +79,9 @@ private:
 /// Waits until everything that was logged before is written, for a second at most. Records that
 /// come meanwhile are lost. Async-signal-safe.
 void wait_for_logs() noexcept;
+
+/// After fork(), in the child: the threads of the logs are the parent's, and are not waited for.
+void leave_logs_of_parent() noexcept;
 
 /// While one lives, the process waits for its logs before it ends: the last one takes back what the
 /// first has installed.

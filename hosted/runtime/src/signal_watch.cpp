@@ -52,6 +52,7 @@ struct first_signal {
 // writes into the pipe comes before what is read from it.
 port::atomic<int> pipe_in{-1};
 std::atomic<std::uint64_t> seen{0};
+thread_local bool is_telling = false;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// Async-signal-safe.
@@ -147,8 +148,10 @@ struct signal_watchers {
                 return;
             // Under the lock: who ends its watch meanwhile waits for its call.
             const std::lock_guard held(mutex);
+            is_telling = true;
             for (signal_watch* w : all)
                 w->told_(mark);
+            is_telling = false;
         }
     }
 
@@ -164,12 +167,18 @@ void leave_signals_of_parent() noexcept {
     // Without a pipe there never was a watch.
     if (pipe_in.load(std::memory_order_relaxed) == -1)
         return;
-    const signal_watchers& all = signal_watchers::here();
+    signal_watchers& all = signal_watchers::here();
     for (std::size_t i = 0; i < std::size(watched); ++i) {
         struct sigaction now = {};
         if (sigaction(watched[i], nullptr, &now) == 0 && now.sa_handler == on_signal)
             sigaction(watched[i], &all.before[i], nullptr);
     }
+    ::close(pipe_in.exchange(-1, std::memory_order_relaxed));
+    ::close(std::exchange(all.pipe_out, -1));
+}
+
+bool signal_watch::calls_here() noexcept {
+    return is_telling;
 }
 
 signal_watch::signal_watch(std::function<void(int)> told) : told_(std::move(told)) {

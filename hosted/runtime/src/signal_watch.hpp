@@ -20,11 +20,14 @@ namespace tactus::inline v0::runtime {
 
 class signal_watch {
 public:
-    /// Throws std::system_error when there is no pipe or thread. `told` must not end its own watch.
+    /// Throws std::system_error when there is no pipe or thread. `told` must not end any watch.
     explicit signal_watch(std::function<void(int number)> told);
     ~signal_watch();
     signal_watch(const signal_watch&) = delete;
     signal_watch& operator=(const signal_watch&) = delete;
+
+    /// This thread is in a call of a watch, where none can be ended.
+    [[nodiscard]] static bool calls_here() noexcept;
 
 private:
     std::function<void(int)> told_;
@@ -32,7 +35,8 @@ private:
 };
 
 /// After fork(), in the child, which has no thread that reads the pipe, and whose pipe is the
-/// parent's: the signals are what they were before the first watch. Touches no lock.
+/// parent's: the signals are what they were before the first watch, and a watch that is made here
+/// opens a pipe of its own. Touches no lock.
 void leave_signals_of_parent() noexcept;
 
 }  // namespace tactus::inline v0::runtime

@@ -104,8 +104,12 @@ public:
     ~busy_system() { end(); }
     void end() {
         stop_.store(true, std::memory_order_relaxed);
-        for (std::thread& t : threads_)
-            t.join();
+        for (std::thread& t : threads_) {
+            if (::getpid() == made_in_)
+                t.join();
+            else
+                t.detach();  // a thread of the parent's
+        }
         threads_.clear();
     }
     /// The parent's system still works.
@@ -117,6 +121,7 @@ public:
     actor_ref<int, question> ref;
 
 private:
+    const pid_t made_in_ = ::getpid();
     std::atomic<bool> stop_{false};
     std::vector<std::thread> threads_;
 };
@@ -322,14 +327,49 @@ TEST(forked_child, DF_52_UP_7_a_fork_within_a_handler) {
 TEST(forked_child, DF_52_UP_7_a_signal_to_the_child_is_not_the_parents) {
     actor_system system("signals", {.shutdown_on_signals = true, .log_level = log_level::off});
     const auto ref = system.spawn<echo>("echo");
+    int ready[2] = {};
+    ASSERT_EQ(::pipe(ready), 0);
     const pid_t child = ::fork();
     if (child == 0) {
+        (void)!::write(ready[1], "x", 1);
         for (;;)
             ::pause();
     }
-    std::this_thread::sleep_for(50ms);
+    char mark = 0;
+    ASSERT_EQ(::read(ready[0], &mark, 1), 1);
+    ::close(ready[0]);
+    ::close(ready[1]);
     ::kill(child, SIGTERM);
     EXPECT_EQ(end_of(child), 1000 + SIGTERM);
     EXPECT_FALSE(system.wait(100ms)) << "the parent's system has ended";
     EXPECT_TRUE(system.ask<int>(ref, [](auto me) { return question{me}; }, 10s).has_value());
+}
+
+// A process may fork after its last system has ended. What was made for signals stays then, and is
+// the parent's: a child that makes a system has its own.
+TEST(forked_child, DF_52_UP_7_signals_of_a_child_that_makes_its_own_system) {
+    const actor_system::options how{.shutdown_on_signals = true, .log_level = log_level::off};
+    const auto status = in_child([&] {
+        {
+            actor_system before("before", how);
+        }
+        int ready[2] = {};
+        if (::pipe(ready) != 0)
+            return 1;
+        const pid_t child = ::fork();
+        if (child == 0) {
+            actor_system own("own", how);
+            (void)!::write(ready[1], "x", 1);
+            ::_exit(own.wait(20s) ? 7 : 8);
+        }
+        actor_system own("own", how);
+        char mark = 0;
+        if (::read(ready[0], &mark, 1) != 1)
+            return 2;
+        ::kill(child, SIGTERM);
+        if (end_of(child) != 7)
+            return 3;
+        return own.wait(100ms) ? 4 : 0;
+    });
+    EXPECT_EQ(status, 0);
 }

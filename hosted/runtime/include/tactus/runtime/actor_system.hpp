@@ -336,6 +336,9 @@ public:
     /// The same on the dispatcher of that id or alias, which is made now if it was not.
     [[nodiscard]] std::expected<typed_scheduler, runtime::dispatcher_error> timers_on(
         std::string_view dispatcher) {
+        if (in_forked_child())
+            return std::unexpected(runtime::dispatcher_error{
+                runtime::dispatcher_error::kind::shutting_down, std::string(dispatcher), {}});
         const auto found = dispatchers().find(dispatcher);
         if (!found)
             return std::unexpected(found.error());
