@@ -147,6 +147,7 @@ void actor_world::free_extras(cell& c) noexcept {
         (void)timers_->cancel(timer->handle);
         timer->release(memory_);
     }
+    end_functions(*x);
     const auto free_records = [&](auto& list) {
         for (auto* r = list.take_all(memory_); r != nullptr;)
             free_record(*std::exchange(r, list.older(*r)));

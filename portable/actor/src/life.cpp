@@ -450,6 +450,9 @@ void actor_world::be_terminated(turn& t, const self& s) noexcept {
 }
 
 void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
+    // A guardian's family is read under its lock while it lives: somebody outside may add to it.
+    if (!s.c.is_restarting() && !s.c.is_ending())
+        return;
     if (s.c.is_restarting() ? s.c.extras()->ending_children != 0 : has_children(s))
         return;
     const lifecycle::action owed = s.c.apply(lifecycle::event::children_gone);

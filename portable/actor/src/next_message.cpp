@@ -53,7 +53,7 @@ public:
         return way::aside;
     }
 
-    /// In the actor's turn; nobody holds the mailbox any more.
+    /// In the actor's turn, when no handler holds the mailbox.
     void put_back(slot& place) noexcept override {
         if (ended_)
             return;
@@ -96,7 +96,7 @@ public:
             --owed_aside_;
         return e;
     }
-    /// One that was given, and not taken: where it was.
+    /// Returns a message that the task did not take to its place in the order.
     void put_aside(envelope& e, std::uint32_t before) noexcept {
         envelope_list all;
         while (all.size() < before && aside_.size() != 0)
@@ -126,7 +126,8 @@ private:
         }
         return nullptr;
     }
-    /// Not set aside: what ends the actor, and what a message is made of that is waited for.
+    /// Messages that are not set aside: those that end the actor, and those that an adapter makes
+    /// an awaited message of.
     [[nodiscard]] bool passes(envelope& e) noexcept {
         if (e.get_if<poison_pill>() != nullptr || e.get_if<kill>() != nullptr)
             return true;
@@ -187,8 +188,10 @@ bool message_wait::start() noexcept {
     }
     message_receiver& receiver = message_receiver::of(*of_);
     given_ = receiver.take_aside(type_);
-    if (given_ != nullptr)
+    if (given_ != nullptr) {
+        of_->world.note_activity(*turn::current(), of_->c, *given_);
         return false;
+    }
     if (limit_ != duration::max()) {
         scheduler* const timers = of_->world.timers();
         auto made = timers != nullptr
@@ -221,14 +224,14 @@ void message_wait::give(envelope& e) noexcept {
     given_ = &e;
     answered_ = true;
     message_receiver::of(*of_).remove(*this);
-    // Otherwise the timer has called the waker, or is about to: the task finds the message then.
+    // A timer that cannot be cancelled calls the waker, and the task finds the message then.
     if (!timer_ || timer_is_gone())
         to_wake_.wake();
 }
 
 void message_wait::leave() noexcept {
     if (of_ == nullptr || of_->receives == nullptr)
-        return;  // it never began, or was ended with all others
+        return;  // it never began, or was refused
     message_receiver& receiver = message_receiver::of(*of_);
     if (envelope* const e = std::exchange(given_, nullptr))
         receiver.put_aside(*e, before_);

@@ -223,9 +223,13 @@ bool actor_world::drop_timer(turn& t, timer_key key) noexcept {
 // The instance ends.
 void actor_world::cancel_timers(turn& t) noexcept {
     cancel_keyed_timers(t);
-    cell_extras* x = cell::of(t.place()).extras();
-    while (x != nullptr && x->functions != nullptr) {
-        owned_function& f = take_oldest(x->functions);
+    if (cell_extras* x = cell::of(t.place()).extras())
+        end_functions(*x);
+}
+
+void actor_world::end_functions(cell_extras& x) noexcept {
+    while (x.functions != nullptr) {
+        owned_function& f = take_oldest(x.functions);
         f.end();
         f.release();
     }
@@ -302,7 +306,7 @@ handled actor_world::receive_due(turn& t, const self& s, timer_due due) noexcept
     const bool last = timer->mode == timer_mode::single;
     if constexpr (!port::has_interrupts) {
         if (!last && system_table::is_door_shut(me.system_number())) [[unlikely]] {
-            forget_timer(*x, *timer);  // CO-5: it would keep the system from being drained
+            (void)drop_timer(t, timer->key);  // CO-5: it would keep the system from being drained
             return handled::ok();
         }
     }

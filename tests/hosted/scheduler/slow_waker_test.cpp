@@ -43,13 +43,16 @@ public:
     void wake() noexcept override {
         in_.count_down();
         go_.acquire();
+        has_ended_ = true;
     }
     void await_call() { in_.wait(); }
     void end() { go_.release(); }
+    [[nodiscard]] bool has_ended() const { return has_ended_; }
 
 private:
     std::latch in_{1};
     std::binary_semaphore go_{0};
+    std::atomic<bool> has_ended_{false};
 };
 
 struct counting_waker final : tactus::waker {
@@ -119,12 +122,15 @@ TEST(slow_waker, DF_29_its_own_waker_is_done_when_a_cancel_returns) {
     rig.time.advance(a_ms);
     std::thread firing([&] { rig->run_due(rig.time.now()); });
     slow.await_call();
-    std::atomic<bool> is_going_on{false};
+    std::latch cancels{1};
     std::thread cancelling([&] {
+        cancels.count_down();
         EXPECT_FALSE(rig->cancel(*armed));
-        EXPECT_TRUE(is_going_on);
+        EXPECT_TRUE(slow.has_ended());
     });
-    is_going_on = true;
+    cancels.wait();
+    // One that does not wait would return now; the test passes however long this takes.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
     slow.end();
     firing.join();
     cancelling.join();

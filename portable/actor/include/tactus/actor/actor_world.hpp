@@ -263,6 +263,7 @@ public:
     void keep_owned_function(turn& t, owned_function& record,
                              const std::expected<cancellable, scheduler_error>& made) noexcept;
     void cancel_timers(turn& t) noexcept;
+    void end_functions(cell_extras& x) noexcept;
     [[nodiscard]] bool timer_active(turn& t, timer_key key) noexcept;
     /// AC-5, SC-4: an actor has scheduled a message.
     /// SC-5: below which guardian it lives; none where no policy asks.

@@ -3,7 +3,7 @@
 // Coroutine set: the handlers of one actor that have begun and not ended, because they wait (AC-2).
 //
 // A handler that is a coroutine runs in its actor's turn until it waits. What it waits for sends a
-// continuation to the actor, and resume() goes on with it there (see wait.hpp): a coroutine never
+// continuation to the actor, and resume() goes on with it there (see wait_awaiter.hpp): a coroutine never
 // runs beside its actor's handlers, nor beside another coroutine of it.
 //
 // Whoever has the actor

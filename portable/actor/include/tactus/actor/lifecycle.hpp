@@ -12,7 +12,8 @@
 //
 // The number of a state says four things, so that asking for one of them is one comparison:
 //
-//   bit 0       it has failed, and the failure is not forgiven: user messages and children wait
+//   bit 0       held back: a failure is not forgiven, a restart is in progress, or the actor ends
+//               without an instance
 //   bit 1       there is an instance
 //   4 to 11     a restart is in progress
 //   12 and up   it is ending: it takes no children, and orders change nothing

@@ -100,10 +100,6 @@ task<R> try_once(Make& make) {
         co_return co_await make();
 }
 
-}  // namespace detail
-
-namespace detail {
-
 template <class Make, class IsFailure>
 task<result_of_try<Make>> retry_by(retry_options how, Make make, IsFailure is_failure) {
     using result = result_of_try<Make>;
