@@ -175,7 +175,7 @@ bool with_a_crash_reporter() {
 struct repair {
     int urgency;
 };
-/// Urgent ones first. What is neither, as a signal, has no place before another.
+/// Orders repairs by urgency; other messages, such as signals, keep their order of arrival.
 struct by_urgency {
     bool before(envelope& a, envelope& b) const {
         const repair* const x = a.get_if<repair>();

@@ -241,7 +241,9 @@ struct actor_system::parts final : world_events {
                 throw std::system_error(EAGAIN, std::generic_category(),
                                         "no thread for the default dispatcher");
             if (spare.was_used())
-                throw memory_exception("no memory for an actor system");
+                throw memory_exception(
+                    "no memory for an actor system; see "
+                    "docs/troubleshooting.md#a-system-does-not-start");
             heap.settle();
         } catch (...) {
             leave_signals();

@@ -89,8 +89,11 @@ public:
     completion(std::shared_ptr<detail::shutdown_core> of,
                std::shared_ptr<detail::shutdown_task_record> what) noexcept
         : of_(std::move(of)), what_(std::move(what)) {}
-    /// Whoever had the last copy will never say anything.
-    ~completion() { say(shutdown_task_event::fail, "it let go of its handle without a word"); }
+    /// The last copy is gone, so the task cannot report any more.
+    ~completion() {
+        say(shutdown_task_event::fail,
+            "every copy of its shutdown_done was destroyed without being called");
+    }
     completion(const completion&) = delete;
     completion& operator=(const completion&) = delete;
 

@@ -20,14 +20,14 @@ std::string drain_report::text() const {
     std::string all = "drain: ";
     switch (what) {
     case outcome::would_block_worker:
-        return all + "a worker, or a thread that fires timers, must not wait: nothing was begun";
+        return all + "called on a worker or timer thread, which must not wait: nothing was started";
     case outcome::forked_child:
-        return all + "a forked child has no actor system: nothing was begun";
+        return all + "called in a forked child, which has no actor system: nothing was started";
     case outcome::terminated:
-        all += "the system was ended meanwhile";
+        all += "the system was terminated by another call";
         break;
     case outcome::drained:
-        all += "all messages were handled after " + std::to_string(ms) + " ms";
+        all += "all messages were handled within " + std::to_string(ms) + " ms";
         break;
     case outcome::forced:
         all += "forced after " + std::to_string(ms) + " ms, " + std::to_string(busy_count) +
@@ -43,7 +43,7 @@ std::string drain_report::text() const {
         break;
     }
     if (!has_ended && !in_shutdown)
-        all += "\n  the system did not end within its limit";
+        all += "\n  the system did not stop within its limit";
     if (!shutdown.is_clean())
         all += "\n" + shutdown.text();
     return all;

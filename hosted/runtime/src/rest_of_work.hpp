@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rest of work: whether the actors of a system have anything left to handle (CO-5), found by
-// looking at them from outside: senders and workers count nothing for it.
+// looking at them from outside: senders and workers pay nothing for it.
 //
 // An actor has work while a run of it goes on or waits for a worker, while user messages wait in
 // its mailbox (also while it is suspended, or backs off), and while user messages wait for one of

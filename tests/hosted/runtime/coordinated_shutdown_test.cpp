@@ -219,7 +219,7 @@ TEST(coordinated_shutdown, EV_3_what_fails_or_takes_too_long_does_not_hold_up_th
     EXPECT_EQ(a[0].text, "no disk");
     EXPECT_EQ(a[1].text, "exception of unknown type");
     EXPECT_EQ(a[2].text, "no luck");
-    EXPECT_EQ(a[3].text, "it let go of its handle without a word");
+    EXPECT_EQ(a[3].text, "every copy of its shutdown_done was destroyed without being called");
     EXPECT_EQ(a[4].how, state::done);
     EXPECT_EQ(phase_of(all, "b").tasks[0].how, state::timed_out);
     EXPECT_GE(phase_of(all, "b").took, 50ms);

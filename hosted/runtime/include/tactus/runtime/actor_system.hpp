@@ -8,8 +8,8 @@
 //     auto answer = system.ask<int>(ref, [](auto me) { return total{me}; }, 1s);
 //
 // The destructor runs the coordinated shutdown (EV-3), whose last phase stops all actors, children
-// before parents; it waits for at most `shutdown_limit` for these, and says who is left if somebody
-// is (UP-2).
+// before parents; it waits for at most `shutdown_limit` for these, and prints the actors that are
+// still running after that (UP-2).
 //
 // Thread safety: any thread. terminate() within an actor, too; waiting for it only outside.
 #pragma once
@@ -311,9 +311,9 @@ public:
     void terminate() noexcept;
     /// CO-5: takes nothing more from outside, handles what is there, then runs the shutdown with
     /// the reason `drain` and waits for the end. After `limit` what is left is stopped as by
-    /// terminate(), and the report says what it was. A second call waits for the first one, within
-    /// the shorter of both limits. Within a task of the shutdown it returns when all is handled, or
-    /// after `limit`, and leaves the end to the shutdown. Not within an actor:
+    /// terminate(), and the report says what it was. A second call waits for the first one; the
+    /// shorter of both limits applies. Within a task of the shutdown it returns when all is
+    /// handled, or after `limit`, and leaves the end to the shutdown. Not within an actor:
     /// drain_report::outcome::would_block_worker.
     [[nodiscard]] drain_report drain(std::chrono::nanoseconds limit);
     /// Ends a drain that goes on as if its limit had passed; otherwise terminate(). Returns at

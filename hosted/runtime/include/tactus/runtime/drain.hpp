@@ -30,7 +30,7 @@ struct drain_report {
     enum class outcome : std::uint8_t {
         drained,             // everything that waited was handled
         forced,              // the limit passed, or force_stop(): the rest became dead letters
-        terminated,          // the system was ended otherwise meanwhile, or before
+        terminated,          // another call terminated the system, now or earlier
         would_block_worker,  // called on a thread that must not wait: nothing was begun
         forked_child,        // called in a forked child: nothing was begun
     };

@@ -3,8 +3,8 @@
 // Coroutine set: the handlers of one actor that have begun and not ended, because they wait (AC-2).
 //
 // A handler that is a coroutine runs in its actor's turn until it waits. What it waits for sends a
-// continuation to the actor, and resume() goes on with it there (see wait_awaiter.hpp): a coroutine never
-// runs beside its actor's handlers, nor beside another coroutine of it.
+// continuation to the actor, and resume() goes on with it there (see wait_awaiter.hpp): a
+// coroutine never runs beside its actor's handlers, nor beside another coroutine of it.
 //
 // Whoever has the actor
 //   starts:   `set.start_handler([&] { return actor.on(message); }, {&message, release})`,
