@@ -207,8 +207,9 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
         placed = events_->place(any_ref(above), wanted.name, how);
     else if constexpr (!port::has_interrupts) {
         if (!how.dispatcher_id.empty() || !how.mailbox_id.empty()) [[unlikely]]
-            placed = std::unexpected(refused(spawn_error::kind::refused,
-                                             "ids need a system with a resolver, as actor_system"));
+            placed = std::unexpected(
+                refused(spawn_error::kind::refused,
+                        "dispatcher and mailbox ids need a resolver; use actor_system"));
     }
     complete(how.mailbox, how.requirement);
     std::expected<mailbox_index, spawn_error> made = std::unexpected(

@@ -70,7 +70,7 @@ bool actor_world::recreate_later(const self& s, slot& child, const cause_ref& wh
     later->timer.reset();
     if (events_ != nullptr)
         events_->hook_failed(
-            any_ref(who), "its back-off",
+            any_ref(who), "delayed restart",
             *cause_ref::make(memory_, failure_kind::runtime, refusal(made.error().code)));
     return false;
 }

@@ -377,7 +377,8 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
     if (maker != nullptr && !maker->again()) {
         // It was made of what could only be moved.
         if (events_ != nullptr && x->cause)
-            events_->hook_failed(any_ref(s.index()), "restart: it cannot be made again", *x->cause);
+            events_->hook_failed(any_ref(s.index()),
+                                 "restart (constructor arguments are move-only)", *x->cause);
         be_terminated(t, s);
         return;
     }

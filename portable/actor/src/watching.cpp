@@ -18,7 +18,7 @@ namespace tactus::inline v0 {
 
 namespace {
 constexpr char watched_otherwise[] =
-    "it watches that actor with another message, which is not overwritten: unwatch it first";
+    "this actor is already watched with another message; call unwatch() first";
 }
 
 void actor_world::watch(turn& t, mailbox_index who, held_message* with) noexcept {
@@ -249,8 +249,9 @@ handled actor_world::receive_inner(turn& t, const self& s, envelope& inner,
 }
 
 handled actor_world::death_pact(cell& c) noexcept {
-    return failed(c, failure_kind::death_pact,
-                  failure("an actor it watched has ended, and it does not handle that"));
+    return failed(
+        c, failure_kind::death_pact,
+        failure("a watched actor terminated, and this actor has no handler for terminated"));
 }
 
 void actor_world::note_unhandled(turn& t) noexcept {

@@ -283,7 +283,7 @@ TEST(coroutine_set, a_wake_after_the_end_frees_the_wait) {
     EXPECT_TRUE(frames_are_free());
 }
 
-// UP-6: no memory to wait is a failure of the handler; the frames go.
+// UP-6: no memory for a co_await is a failure of the handler; the frames go.
 TEST(coroutine_set, UP_6_no_memory_to_wait_is_a_failure_of_the_handler) {
     const signals s;
     kernel_rig rig;

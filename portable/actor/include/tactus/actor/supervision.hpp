@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Supervision: what becomes of an actor that failed (SV-1).
+// Supervision: how failed actors are handled (SV-1).
 //
-// The parent's strategy decides: its decider gives a directive for the cause; whom that is for says
-// the scope; how often restarts are allowed say `max_restarts` and `within`:
+// The decider of the parent's strategy maps the cause to a directive. `scope` selects the children
+// that a restart or stop applies to. `max_restarts` and `within` limit restarts:
 //
 //   max_restarts  within   a restart is allowed
 //   none          none     always

@@ -34,7 +34,7 @@
 namespace tactus::inline v0 {
 
 /// The text of the failure of a handler that could not wait.
-inline constexpr char no_wait_memory[] = "no memory to wait";
+inline constexpr char no_wait_memory[] = "no memory for a co_await";
 
 template <class Source>
 concept wait_source = requires(Source s, typename Source::request r, waker& w, mailbox_index who) {
