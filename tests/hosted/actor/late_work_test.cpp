@@ -40,13 +40,15 @@ private:
     std::string text_;
 };
 
-class waiter_actor : public actor<std::binary_semaphore*> {
+using gate = std::counting_semaphore<8>;
+
+class waiter_actor : public actor<gate*> {
 public:
-    void on(std::binary_semaphore* until_then) { until_then->acquire(); }
+    void on(gate* until_then) { until_then->acquire(); }
 };
-class careful_waiter : public actor<std::binary_semaphore*> {
+class careful_waiter : public actor<gate*> {
 public:
-    void on(std::binary_semaphore* until_then) {
+    void on(gate* until_then) {
         const runtime::blocking_section section;
         until_then->acquire();
     }
@@ -79,7 +81,7 @@ actor_system::options with(text_log& log, std::uint32_t workers) {
 
 TEST(late_work, DF_33_a_slow_handler_and_starvation_are_logged) {
     text_log log;
-    std::binary_semaphore go{0};
+    gate go{0};
     actor_system system("demo", with(log, 1));
     const auto slow = system.spawn<waiter_actor>("slow");
     const auto waits = system.spawn<waiter_actor>("waits");
@@ -93,8 +95,8 @@ TEST(late_work, DF_33_a_slow_handler_and_starvation_are_logged) {
 
 TEST(late_work, DF_33_they_are_events_and_blocking_sections_are_none) {
     text_log log;
-    std::binary_semaphore go{0};
-    std::binary_semaphore go_too{0};
+    gate go{0};
+    gate go_too{0};
     std::atomic<int> slow{0};
     std::atomic<int> starved{0};
     actor_system system("demo", with(log, 3));
@@ -104,6 +106,12 @@ TEST(late_work, DF_33_they_are_events_and_blocking_sections_are_none) {
     system.spawn<waiter_actor>("slow").tell(&go);
     EXPECT_TRUE(until([&] { return slow > 0; }));
     EXPECT_FALSE(log.has("/user/careful has been"));
-    go.release();
+    EXPECT_EQ(starved, 0);  // a worker was free, and the watcher ran
+    system.spawn<waiter_actor>("third").tell(&go);
+    system.spawn<waiter_actor>("waits").tell(&go);
+    EXPECT_TRUE(until([&] { return log.has("is starved"); }));
+    go.release(3);
     go_too.release();
+    EXPECT_TRUE(until([&] { return starved > 0; }));  // it needs a worker, too
+    EXPECT_FALSE(log.has("/user/careful has been"));
 }
