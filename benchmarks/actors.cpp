@@ -18,13 +18,27 @@
 //
 // Each case runs once to warm the pools, then once measured.
 //
-// usage: bench_actors ours N WORKERS      N scales the number of messages; BENCH_ONLY=ping,ring
+// The subject asio runs the same actors on threads of a boost::asio::io_context: ping-pong and
+// fan-out (DF-65).
+//
+// usage: bench_actors ours|asio N WORKERS    N scales the number of messages; BENCH_ONLY=ping,ring
+#ifdef BENCH_HAS_ASIO
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#endif
+
 #include <atomic>
 #include <cstdint>
+#include <cstring>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include <tactus/base/det_rng.hpp>
 #include <tactus/runtime/actor_system.hpp>
+#ifdef BENCH_HAS_ASIO
+#include <tactus/runtime/asio_executor.hpp>
+#endif
 
 #include "actor_cases.hpp"
 #include "measure.hpp"
@@ -33,6 +47,15 @@ namespace {
 
 using namespace tactus;
 using namespace bench;
+
+/// The dispatcher of a case's actors; by default the system's.
+template <class A, class... Args>
+typename A::reference spawn_on(actor_system& system, const spawn_options& where, Args&&... args) {
+    auto made = system.try_spawn<A>({}, where, std::forward<Args>(args)...);
+    if (!made)
+        fail("no room for an actor");
+    return *made;
+}
 
 // ---- ping-pong and ring: pass a countdown on
 
@@ -54,10 +77,11 @@ private:
 };
 
 void measure_ring(actor_system& system, const char* id, const char* name, std::uint32_t actors,
-                  std::uint64_t hops, std::uint64_t hops_per_operation) {
+                  std::uint64_t hops, std::uint64_t hops_per_operation,
+                  const spawn_options& where = {}) {
     std::vector<actor_ref<number, next_is>> ring;
     for (std::uint32_t i = 0; i < actors; ++i)
-        ring.push_back(system.spawn_anonymous<passer>());
+        ring.push_back(spawn_on<passer>(system, where));
     for (std::uint32_t i = 0; i < actors; ++i)
         ring[i].tell(next_is{ring[(i + 1) % actors]});
     const auto once = [&](std::uint64_t n) {
@@ -143,12 +167,12 @@ private:
     const std::vector<actor_ref<number>>* to_;
 };
 
-void run_fan_out(actor_system& system, std::uint64_t rounds) {
+void run_fan_out(actor_system& system, std::uint64_t rounds, const spawn_options& where = {}) {
     std::atomic<std::uint64_t> actors_left{0};
     std::vector<actor_ref<number>> to;
     for (std::uint64_t i = 0; i < plan::fan_actors; ++i)
-        to.emplace_back(system.spawn_anonymous<counting>(&actors_left, rounds));
-    const auto f = system.spawn_anonymous<fan>(&to);
+        to.emplace_back(spawn_on<counting>(system, where, &actors_left, rounds));
+    const auto f = spawn_on<fan>(system, where, &to);
     const auto once = [&] {
         actors_left.store(plan::fan_actors);
         f.tell(go{rounds});
@@ -336,9 +360,55 @@ void run_paced(actor_system& system, const plan& p, std::uint64_t actors) {
                   [&](std::uint64_t i, std::uint64_t now) { all[i].tell(stamped{now}); });
 }
 
+// ---- on Asio
+
+#ifdef BENCH_HAS_ASIO
+/// Actors on as many threads as the pool would have, which run an io_context.
+template <class Case>
+void run_on_asio(const plan& p, const char* name, Case&& measure_it) {
+    if (!p.wanted(name))
+        return;
+    boost::asio::io_context io(static_cast<int>(p.workers));
+    auto stay = std::optional(boost::asio::make_work_guard(io));
+    runtime::asio_executor on_io(io);
+    std::vector<std::thread> threads;
+    {
+        actor_system system("bench", {.dispatcher = {.workers = 1, .max_workers = 1},
+                                      .actors_max = 1U << 22U,
+                                      .messages_max = 1U << 24U});
+        const auto there = system.dispatchers().add(
+            {.id = "io",
+             .config = {.executor = executor_kind::foreign, .workers = p.workers},
+             .foreign = &on_io});
+        if (!there)
+            fail("no dispatcher on Asio");
+        for (std::uint32_t i = 0; i < p.workers; ++i)
+            threads.emplace_back([&] { io.run(); });
+        measure_it(system, spawn_options{.dispatcher = there->number()});
+    }
+    stay.reset();
+    for (std::thread& t : threads)
+        t.join();
+}
+int run_all_on_asio(int argc, char** argv) {
+    const plan p = read_plan(argc, argv, "asio");
+    run_on_asio(p, "ping", [&](actor_system& s, const spawn_options& where) {
+        measure_ring(s, "PF-1", "ping-pong", 2, p.hops(), 2, where);
+    });
+    run_on_asio(p, "fan", [&](actor_system& s, const spawn_options& where) {
+        run_fan_out(s, p.fan_rounds(), where);
+    });
+    return 0;
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef BENCH_HAS_ASIO
+    if (argc > 1 && std::strcmp(argv[1], "asio") == 0)
+        return run_all_on_asio(argc, argv);
+#endif
     const plan p = read_plan(argc, argv, "ours");
     const auto with_system = [&](const char* name, auto&& work) {
         if (!p.wanted(name))

@@ -71,7 +71,7 @@ suites["actors"] = {
     "sizes": [1_000_000],
     "quick": [100_000],
     "workers": [1, 2],
-    "peers": {"caf": "libcaf-dev", "erlang": "erlang-base"},
+    "peers": {"caf": "libcaf-dev", "erlang": "erlang-base", "asio": "libboost-dev"},  # asio: our actors on its threads
     # Peers with programs of their own: the file that is there when the peer is, and how it is started.
     "peer_programs": {
         "caf": ("bench_actors_caf", ["{file}"]),
