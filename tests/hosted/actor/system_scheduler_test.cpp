@@ -371,6 +371,24 @@ TEST(system_scheduler, DF_78_a_toolbox_declares_what_there_is_not) {
     EXPECT_FALSE(usual.scheduler().capabilities().manual_clock);
 }
 
+// DF-78: the other mode.
+TEST(system_scheduler, DF_78_a_toolbox_without_fixed_delays) {
+    manual_clock time;
+    actor_system system("plain", {.scheduler = {.use = scheduler_use::test},
+                                  .tools = {.time = &time, .fixed_delay = false},
+                                  .log_level = log_level::off});
+    const auto can = system.scheduler().capabilities();
+    EXPECT_TRUE(can.fixed_rate && !can.fixed_delay);
+    const auto refused = system.timers().schedule_with_fixed_delay_fn(
+        duration::from_ms(1), duration::from_ms(1), [](const execution_batch&) {});
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().code, scheduler_errc::unsupported_mode);
+    EXPECT_TRUE(system.timers().schedule_at_fixed_rate_fn(
+        duration::from_ms(1), duration::from_ms(1), [](const execution_batch&) {}));
+    EXPECT_NE(system.dump_scheduler().find("\nmodes one_shot fixed_rate manual_clock\n"),
+              std::string::npos);
+}
+
 struct hello {};
 class hears_from : public actor<hello> {
 public:
