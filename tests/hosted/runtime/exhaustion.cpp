@@ -23,6 +23,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -264,6 +265,30 @@ int ask_for_a_future() {
     return bad + (answer.valid() && !answer.is_ready() ? 4 : 0);
 }
 
+/// DF-46: a dump without memory for its text says so at its end. Only its requests are counted.
+template <dump_format Format>
+int dump_what_fits() {
+    counts.store(false);
+    actor_system::options how;
+    how.dispatcher.workers = 1;
+    how.dispatcher.max_workers = 1;
+    actor_system system("exhausted", how);
+    for (int i = 0; i < 50; ++i)  // more than one block of a string
+        (void)system.spawn_anonymous<leaf>();
+    auto& asked_for = requests[static_cast<int>(asked::memory)];
+    asked_for.store(0);
+    counts.store(true);
+    const std::string text = system.dump(Format);
+    counts.store(false);
+    const bool was_refused = asked_for.load() > from;
+    const bool says_so = text.ends_with("(no memory)");
+    if (!system.terminate_and_wait(20s))
+        return 3;
+    if (from == 0 && !was_refused)
+        return 6;
+    return was_refused == says_so ? 0 : 7;
+}
+
 struct outcome {
     int status = 0;
     std::string said;
@@ -346,6 +371,31 @@ int run_with_few_addresses() {
     return system.try_spawn<leaf>("leaf", {}) ? 0 : 5;
 }
 
+/// DF-46: with nobody to handle them, no more than messages_max are accepted, or a few that workers
+/// keep; the next is refused as pool_exhausted. When they are handled, there is room again.
+bool is_refused_beyond_messages_max(actor_system& system, const detail::ref_of<leaf>& who) {
+    (void)system.world().kernel().suspend(who.index(), suspension::await);
+    int accepted = 0;
+    bool refused_by_name = false;
+    while (!refused_by_name && accepted < 10'000) {
+        const auto result = who.try_tell(question{});
+        refused_by_name = !result && result.error().why == sent::pool_exhausted;
+        if (!result && !refused_by_name)
+            return false;
+        ++accepted;
+    }
+    std::printf("%d messages are accepted where 64 are the most\n", accepted - 1);
+    (void)system.world().kernel().resume(who.index(), suspension::await);
+    // The first may find no room yet.
+    bool answered = false;
+    for (int i = 0; i < 1'000 && !answered; ++i) {
+        answered = system.ask<int>(who, [](auto me) { return question{me}; }, 5s).has_value();
+        if (!answered)
+            std::this_thread::sleep_for(1ms);
+    }
+    return refused_by_name && accepted - 1 >= 1 && accepted - 1 <= 128 && answered;
+}
+
 /// What a system reserves, and what it says beyond its limits.
 int look_at_limits() {
     int bad = 0;
@@ -369,6 +419,13 @@ int look_at_limits() {
             refused_by_name = !more && more.error().what == spawn_error::kind::slots_exhausted;
         }
         bad += one && refused_by_name ? 0 : 1;
+    }
+    {
+        actor_system::options few;
+        few.messages_max = 64;
+        actor_system system("few", few);
+        const auto one = system.try_spawn<leaf>("one", {});
+        bad += one && is_refused_beyond_messages_max(system, *one) ? 0 : 1;
     }
     // No system is left: a child of a process that has one cannot make its own.
     std::fflush(stdout);
@@ -416,6 +473,16 @@ int main(int argc, char** argv) {
                            run_in_child(asked::memory, n, last, ask_for_a_future))
                           ? 0
                           : 1;
+    }
+    for (std::uint64_t n = 0; n < 24; ++n) {
+        for (const std::uint64_t last : {n + 1, ever}) {
+            const outcome text =
+                run_in_child(asked::memory, n, last, dump_what_fits<dump_format::text>);
+            const outcome json =
+                run_in_child(asked::memory, n, last, dump_what_fits<dump_format::json>);
+            failed += good("dump, memory", n, text) ? 0 : 1;
+            failed += good("dump as JSON, memory", n, json) ? 0 : 1;
+        }
     }
     for (std::uint64_t n = 0; n < threads + 2; ++n) {
         look("thread", asked::thread, n, n + 1);
