@@ -58,6 +58,10 @@ set(deviations Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/deviat
 add_test(NAME "documents: deviations.md has every case that is run with a preset (DC-1)"
   COMMAND ${deviations} ${PROJECT_SOURCE_DIR})
 add_test(NAME "documents: planted deviations are reported (DC-1)" COMMAND ${deviations} --self-test)
+set(user_code Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/user_code.py)
+add_test(NAME "documents: user_code.md names a test for every place that may throw (DF-44)"
+  COMMAND ${user_code} ${PROJECT_SOURCE_DIR})
+add_test(NAME "documents: planted places without a test are reported (DF-44)" COMMAND ${user_code} --self-test)
 
 # TC-F12: a gap that nobody explains, and an explanation of none, are both reported.
 add_test(NAME "coverage: planted gaps are reported (TC-F12)"

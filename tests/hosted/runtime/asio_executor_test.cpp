@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -190,6 +191,35 @@ TEST(asio_executor, EX_2_any_asio_executor) {
     }
     EXPECT_EQ(count.load(), 100u);
     pool.join();
+}
+
+// DF-44: whether something is accepted is the program's to say; an exception says no.
+TEST(asio_executor, DF_44_an_answer_that_throws_rejects) {
+    boost::asio::io_context io;
+    bool throws = true;
+    runtime::asio_executor on(io.get_executor(), [&] {
+        if (throws)
+            throw std::runtime_error("not now");
+        return true;
+    });
+    asio_rig rig(on);
+    static int handled;
+    handled = 0;
+    struct counts {
+        void receive(turn&, envelope&) { ++handled; }
+    };
+    const auto who = rig.system.spawn<counts>({.dispatcher = rig.d.number()});
+    ASSERT_TRUE(who.has_value());
+    actor_scheduler::tell(*who, 1);
+    EXPECT_EQ(io.poll(), 0u);
+    io.restart();
+    throws = false;
+    actor_scheduler::tell(*who, 2);  // the next work tries again
+    EXPECT_TRUE(until([&] {
+        io.poll();
+        io.restart();
+        return handled == 2;
+    }));
 }
 
 // EX-8: a stopped context rejects, by name, and runs everything after its restart.

@@ -38,7 +38,7 @@ class asio_executor final : public executor {
 public:
     explicit asio_executor(boost::asio::io_context& on)
         : asio_executor(on.get_executor(), [&on] { return !on.stopped(); }) {}
-    /// `accepts` says whether it takes something now; it must not throw.
+    /// `accepts` says whether it takes something now; an exception says no.
     asio_executor(boost::asio::any_io_executor on, std::function<bool()> accepts)
         : on_(std::move(on)), accepts_(std::move(accepts)) {}
     ~asio_executor() = default;
@@ -47,10 +47,10 @@ public:
 
     /// Rejects when the context is stopped, or memory is short.
     [[nodiscard]] bool submit(worker_task& t, const submit_hints&) noexcept override {
-        if (!accepts_())
-            return false;
         std::shared_ptr<posted> waiting;  // handlers are copied by old versions of Asio
         try {
+            if (!accepts_())
+                return false;
             waiting = std::make_shared<posted>(pending_, t);
             boost::asio::post(on_, [waiting] { waiting->run(); });
             return true;

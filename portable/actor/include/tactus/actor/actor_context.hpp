@@ -351,7 +351,10 @@ private:
         if (record == nullptr)
             return std::unexpected(
                 scheduler_error{.code = scheduler_errc::capacity_exceeded, .field = "function"});
-        scheduled made = schedule(detail::instance_bound<F>(*record, std::move(f)));
+        detail::unbound_record unbound(*record);
+        detail::instance_bound<F> bound(*record, std::move(f));
+        unbound.forget();
+        scheduled made = schedule(std::move(bound));
         world().keep_owned_function(in(), *record, made);
         return made;
     }

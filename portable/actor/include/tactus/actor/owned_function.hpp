@@ -60,6 +60,24 @@ private:
 
 namespace detail {
 
+/// Gives a record back that neither the actor nor a function holds: moving the function threw.
+class unbound_record {
+public:
+    explicit unbound_record(owned_function& record) noexcept : record_(&record) {}
+    unbound_record(const unbound_record&) = delete;
+    unbound_record& operator=(const unbound_record&) = delete;
+    ~unbound_record() {
+        if (record_ == nullptr)
+            return;
+        record_->release();
+        record_->release();
+    }
+    void forget() noexcept { record_ = nullptr; }
+
+private:
+    owned_function* record_;
+};
+
 /// A user's function with the record it asks.
 template <class F>
 class instance_bound {

@@ -110,10 +110,14 @@ public:
         using adapter = detail::adapter_of<M, F, Ms...>;
         memory_source& memory = world().memory();
         cell_extras* x = world().extras_of(cell::of(in().place()));
-        void* block = x != nullptr ? memory.allocate(sizeof(adapter), alignof(adapter)) : nullptr;
-        if (block == nullptr)
+        if (x == nullptr)
             return {};
-        auto* made = ::new (block) adapter(std::move(f));
+        unused_block block(memory, memory.allocate(sizeof(adapter), alignof(adapter)),
+                           sizeof(adapter), alignof(adapter));
+        if (block.place == nullptr)
+            return {};
+        auto* made = ::new (block.place) adapter(std::move(f));
+        block.place = nullptr;
         forget_adapter(*x, message_type_of<M>);
         made->next = x->adapters;
         x->adapters = made;
