@@ -359,12 +359,12 @@ void actor_world::coroutine_handled(turn& t, cell& c, const envelope& e) noexcep
     }
 }
 
-// SC-20: runs whose time has passed while the message was on its way. Those that the scheduler was
+// SC-20: runs whose tick has come while the message was on its way. Those that the scheduler was
 // late for are among them, and its backlog; waiting in a mailbox is none.
 std::uint32_t actor_world::fold_missed(actor_timer& timer, std::uint32_t counted) noexcept {
     if (timer.mode != timer_mode::fixed_rate || timer.each)
         return 0;
-    const std::int64_t late = (kernel_->time()->now() - timer.due).ns();
+    const std::int64_t late = (timers_->present_tick() - timer.due).ns();
     if (late < timer.interval.ns())
         return 0;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();

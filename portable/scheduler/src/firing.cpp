@@ -267,6 +267,10 @@ std::uint32_t scheduler::missed_by(const job& j, tick at) const noexcept {
     return late <= 0 ? 0 : static_cast<std::uint32_t>(std::min(late / j.period.ns(), most));
 }
 
+instant scheduler::present_tick() const noexcept {
+    return scale_.begin_of(scale_.floor(time_.now()));
+}
+
 // Where there is a quota, cells of messages on their way must not keep timers from being registered
 // (BP-2).
 bool scheduler::cells_are_scarce(std::uint32_t more) noexcept {

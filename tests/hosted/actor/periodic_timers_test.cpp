@@ -161,6 +161,52 @@ TEST(periodic_timers, SC_20_what_passes_while_its_message_waits_is_folded) {
     rig.end();
 }
 
+namespace {
+
+constexpr duration grid = duration::from_us(8'400);
+
+class off_the_ticks : public actor<beat> {
+public:
+    void on(const beat& b) {
+        if (b.number == 0) {
+            EXPECT_TRUE(context().start_timer_at_fixed_rate("t", beat{1}, grid));
+            return;
+        }
+        journal().add(b.number);
+        batches[static_cast<std::size_t>(b.number) - 1].push_back(
+            context().scheduler_batch()->missed_runs);
+    }
+    static inline std::vector<std::uint32_t> batches[2];
+};
+
+}  // namespace
+
+// SC-20: a run whose tick has not come is not missed, for keyed rates (1) as for others (2). With a
+// tick of 1 ms the runs of 8.4 and 16.8 ms come at 9 and 17 ms.
+TEST(periodic_timers, SC_20_a_run_whose_tick_has_not_come_is_not_folded) {
+    for (auto& batches : off_the_ticks::batches)
+        batches.clear();
+    clock_rig rig;
+    const auto who = rig.spawn<off_the_ticks>("o");
+    who.tell(beat{0});
+    ASSERT_TRUE(rig.timers().schedule_at_fixed_rate(grid, grid, who.index(), beat{2}));
+    rig.run();
+    ASSERT_EQ(rig.timers().resolution(), ms(1));
+    rig.time.advance(duration::from_us(16'900));
+    rig.timers().run_due(rig.time.now());
+    rig.run();
+    EXPECT_EQ(off_the_ticks::batches[0], (std::vector<std::uint32_t>{0}));
+    EXPECT_EQ(off_the_ticks::batches[1], (std::vector<std::uint32_t>{0}));
+    EXPECT_EQ(rig.timers().counted().missed, 0u);
+    rig.time.advance(duration::from_us(100));
+    rig.timers().run_due(rig.time.now());
+    rig.run();
+    EXPECT_EQ(off_the_ticks::batches[0], (std::vector<std::uint32_t>{0, 0}));
+    EXPECT_EQ(off_the_ticks::batches[1], (std::vector<std::uint32_t>{0, 0}));
+    journal().clear();
+    rig.end();
+}
+
 // SC-24: a fixed delay misses nothing.
 TEST(periodic_timers, SC_24_a_pause_does_not_end_a_fixed_delay) {
     clock_rig rig;

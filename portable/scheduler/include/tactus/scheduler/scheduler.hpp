@@ -151,6 +151,8 @@ public:
     [[nodiscard]] armed rearm(timer_handle which, instant due) noexcept;
     /// SC-26: when its owner was told of it, to the end of that tick. Now: it was not due.
     [[nodiscard]] instant sent_at(timer_handle which) noexcept;
+    /// When the present tick began. A run that is due later has not come: it is not missed.
+    [[nodiscard]] instant present_tick() const noexcept;
     /// Counts runs that its owner has folded into another.
     void count_missed(std::uint32_t runs) noexcept {
         (void)missed_.fetch_add(runs, std::memory_order_relaxed);
