@@ -24,6 +24,10 @@ constexpr duration retry_after = duration::from_ms(10);
 
 constexpr scheduler_error no_timers{.code = scheduler_errc::closed};
 
+std::uint16_t executor_for(turn& t) noexcept {
+    return static_cast<std::uint16_t>(t.place().dispatcher_number());
+}
+
 /// How a timer is asked for; `policy` is that of its actor.
 job_request request_for(const actor_timer& timer, duration first,
                         const timer_policy& policy) noexcept {
@@ -98,9 +102,7 @@ failure actor_world::refusal(scheduler_errc why) noexcept {
 }
 
 timer_policy actor_world::policy_of(turn& t) const noexcept {
-    return timers_->policy_of(
-        {.dispatcher = static_cast<std::uint16_t>(t.place().dispatcher_number()),
-         .guardian = guardian_of(t)});
+    return timers_->policy_of({.dispatcher = executor_for(t), .guardian = guardian_of(t)});
 }
 
 scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration first,
@@ -110,6 +112,7 @@ scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration fi
     job_request r = request_for(timer, first, policy_of(t));
     if (timer.is_internal)
         r.priority = timers_->runtime_policy().one_shot;
+    r.executor = executor_for(t);
     r.goes_on = timer.target.goes_on;
     r.replaces = replaces;
     timer.each = r.each;
@@ -460,6 +463,7 @@ void actor_world::arm_receive_timeout(turn& t, idle_watch& idle, duration after)
             job_request::with_fixed_delay(
                 after, after, {.priority = timers_->runtime_policy().fixed_delay.priority})
                 .send(t.self(), {});
+        r.executor = executor_for(t);
         r.goes_on = idle.goes_on;
         made = timers_->arm(r);
     }

@@ -195,6 +195,45 @@ TEST(timer_dispatchers, SC_9_the_log_shows_the_dispatcher_of_who_calls) {
     }
 }
 
+/// Starts a timer of one kind in `pre_start`.
+class timed : public actor<int> {
+public:
+    enum class kind : std::uint8_t { single, rate, delay, receive_timeout };
+    explicit timed(kind k) : kind_(k) {}
+    void pre_start() {
+        constexpr duration later = ms(3'600'000);
+        if (kind_ == kind::single)
+            EXPECT_TRUE(context().start_single_timer("t", 1, later));
+        else if (kind_ == kind::rate)
+            EXPECT_TRUE(context().start_timer_at_fixed_rate("t", 1, later));
+        else if (kind_ == kind::delay)
+            EXPECT_TRUE(context().start_timer_with_fixed_delay("t", 1, later));
+        else
+            context().set_receive_timeout(later);
+    }
+    void on(int) {}
+
+private:
+    kind kind_;
+};
+
+// SD-1: and of timers that an actor owns: the dispatcher of their actor.
+TEST(timer_dispatchers, SD_1_the_log_shows_the_dispatcher_of_an_actors_own_timers) {
+    two_dispatchers rig;
+    auto told = rig.system->scheduler().subscribe(diagnostic_kind::schedule);
+    ASSERT_TRUE(told.has_value());
+    using kind = timed::kind;
+    for (const kind k : {kind::single, kind::rate, kind::delay, kind::receive_timeout}) {
+        for (const std::uint16_t on : {rig.other, std::uint16_t{0}}) {
+            SCOPED_TRACE(static_cast<int>(k) * 10 + on);
+            ASSERT_TRUE(rig.system->try_spawn<timed>({}, {.dispatcher = on}, k).has_value());
+            std::optional<diagnostic> seen;
+            ASSERT_TRUE(tactus_test::until([&] { return (seen = told->poll()).has_value(); }));
+            EXPECT_EQ(seen->executor, on);
+        }
+    }
+}
+
 // SC-11: a periodic job ends with its receiver, that of another system too.
 TEST(timer_dispatchers, SC_11_a_receiver_of_another_system_has_ended) {
     actor_system here("here");
