@@ -37,12 +37,29 @@
 //       of that entry or none: the number implies life and dispatcher.
 //
 // ABA
-//   A generation never comes round: a slot whose last generation ended is retired. A state mark
-//   comes round after 65,536 lives of one slot: a thread stalled between its check of the
-//   generation and its compare-and-swap for exactly a multiple of that reaches the wrong life; it
-//   then stops, suspends or resumes that life, or queues it once at its former dispatcher. A ticket
-//   comes round after 2^30 registrations of one slot, while an entry waits or a thread stalls for
-//   all of that time; one dispatch per registration holds even then.
+//   A generation never comes round: a slot whose last generation ended is retired.
+//
+//   A state mark comes round after 65,536 lives of one slot. A thread that checks the generation
+//   and is then stalled until exactly a multiple of that many lives have passed, so that its
+//   compare-and-swap finds the same mark, acts on the wrong life once:
+//
+//     register_ready,    queues its mailbox at the former dispatcher: one run there, of messages
+//     end of a run       that the actor has; a run without messages does nothing
+//     resume             ends one suspension early
+//     suspend            suspends it; its supervisor ends that with a restart
+//     stop (kernel)      stops it
+//
+//   So a stall can stop a wrong actor, but no reference's stop can: a reference stops, kills or
+//   poisons by a message that carries the whole generation, and an actor suspends itself within its
+//   own run. What is left is the kernel's stop(), suspend() and resume() of an actor from outside,
+//   and the limit of a suspension. For these the stall must last as long as 65,536 lives of that
+//   one slot (tens of milliseconds when nothing else is done) and end in the one life of 65,536
+//   that matches. A second look at the generation after the swap cannot take a stop back, because a
+//   run that goes on ends the actor when it sees the request; a wider mark needs a second word,
+//   which each claim on the path of a message would have to read.
+//
+//   A ticket comes round after 2^30 registrations of one slot, while an entry waits or a thread
+//   stalls for all of that time; one dispatch per registration holds even then.
 #pragma once
 
 #include <cstdint>
