@@ -208,6 +208,33 @@ std::size_t log_replay::first_difference(const log_replay& a, const log_replay& 
     return i;
 }
 
+std::string_view describe_difference(const log_replay& recorded, const log_replay& this_run,
+                                     std::span<char> out) noexcept {
+    const std::size_t at = log_replay::first_difference(recorded, this_run);
+    if (at == recorded.size() && at == this_run.size())
+        return {};
+    text_in text(out);
+    text.add("record ").add(at).add(" differs; ");
+    const auto add = [&](const char* whose, const log_replay& log) {
+        text.add(whose);
+        if (at == log.size()) {
+            text.add("the end");
+            return;
+        }
+        char sentence[200];
+        const diagnostic record = log[at];
+        text.add(describe(record, sentence))
+            .add(" (dispatcher ")
+            .add(record.executor)
+            .add(", detail ")
+            .add(record.detail)
+            .add(")");
+    };
+    add("recorded: ", recorded);
+    add("; this run: ", this_run);
+    return text.view();
+}
+
 const char* name_of(log_errc code) noexcept {
     static constexpr const char* names[log_errc_count] = {"not_a_log", "wrong_version", "truncated",
                                                           "too_long", "bad_record"};

@@ -232,6 +232,37 @@ TEST(log_replay, says_where_two_runs_differ) {
     EXPECT_EQ(log_replay::first_difference(log_replay(a.log), log_replay(b.log)), 0u);
 }
 
+// DF-82: a run is compared with a recorded one, and the first record that differs is told.
+TEST(log_replay, DF_82_the_first_difference_is_told_in_words) {
+    rig a;
+    rig b;
+    ASSERT_TRUE(a.log.enable(4).has_value() && b.log.enable(4).has_value());
+    a.record(2);
+    b.record(1);
+    char place[600];
+    const auto told = [&] {
+        return describe_difference(log_replay(a.log), log_replay(b.log), place);
+    };
+    const diagnostic fired{.kind = diagnostic_kind::fire,
+                           .mode = job_mode::fixed_rate,
+                           .executor = 3,
+                           .job = 7,
+                           .scheduled_at = 1,
+                           .deadline = 8,
+                           .at = 9,
+                           .detail = 2};
+    const std::string_view before = told();
+    EXPECT_TRUE(before.starts_with("record 1 differs; recorded: tick "));
+    EXPECT_TRUE(before.ends_with("; this run: the end"));
+    b.log.record(fired);
+    EXPECT_TRUE(
+        told().ends_with("; this run: tick 9: timer 7 (fixed_rate) fired, due at tick 8, "
+                         "scheduled at tick 1 (dispatcher 3, detail 2)"));
+    ASSERT_TRUE(b.log.enable(4).has_value());
+    b.record(2);
+    EXPECT_TRUE(told().empty());
+}
+
 // SD-6: bytes that are no log are an error with its numbers; each of them is reached.
 TEST(log_replay, what_is_no_log_is_refused) {
     rig r;

@@ -118,4 +118,10 @@ private:
     log_keeps keeps_ = log_keeps::oldest;
 };
 
+/// Writes where this run leaves the recorded one, such as "record 2 differs; recorded: tick 9:
+/// timer 7 (one_shot) fired, due at tick 8, scheduled at tick 1 (dispatcher 0, detail 1); this run:
+/// the end". Empty: they are the same.
+std::string_view describe_difference(const log_replay& recorded, const log_replay& this_run,
+                                     std::span<char> out) noexcept;
+
 }  // namespace tactus::inline v0
