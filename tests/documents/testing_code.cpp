@@ -5,15 +5,18 @@
 #include <tactus/scheduler/scheduler_defaults.hpp>
 #include <tactus/test_kit/actor_under_test.hpp>
 #include <tactus/test_kit/behavior_kit.hpp>
+#include <tactus/test_kit/drawn_order.hpp>
 #include <tactus/test_kit/kit.hpp>
 #include <tactus/test_kit/system_kit.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace tactus;  // NOLINT: as the page does
 using namespace std::chrono_literals;
@@ -113,6 +116,26 @@ void the_instance_is_there_to_see() {
     }
 }
 
+enum class order : std::uint8_t { egg, tea };
+
+void the_last_order_counts() {
+    const auto play = [](const test::script<order>& steps) -> std::string {
+        test::kit kit;
+        auto guest = kit.create_probe<boiled>();
+        auto ref = kit.spawn<kettle>("kettle");
+        int minutes = 0;
+        for (const auto& step : steps) {
+            minutes = step.what == order::egg ? 4 : 3;
+            ref.tell(boil{minutes, guest.ref()});
+            test::run(kit, step.then);
+        }
+        kit.advance(4min);
+        return guest.receive() == boiled{minutes} ? "" : "another order was served";
+    };
+    const std::vector orders = {order::egg, order::tea, order::egg, order::tea};
+    test::check_orders(orders, play, [](order o) { return o == order::egg ? "egg" : "tea"; });
+}
+
 void on_threads() {
     test::system_kit kit("kitchen on threads");
     auto lost = kit.create_dead_letter_probe();
@@ -135,6 +158,7 @@ int main() {
         {"the kettle by hand", the_kettle_by_hand},
         {"a kitchen and its children", a_kitchen_and_its_children},
         {"the instance is there to see", the_instance_is_there_to_see},
+        {"the last order counts", the_last_order_counts},
         {"on threads", on_threads},
     };
     int failed = 0;

@@ -25,14 +25,15 @@
 #include <tactus/actor/ask.hpp>
 #include <tactus/actor/behavior.hpp>
 
-#include "drawn_order.hpp"
+#include "ordered_world.hpp"
 
 using namespace tactus;  // NOLINT: the whole vocabulary is used
-using tactus_test::draw_script;
-using tactus_test::drawn_step;
-using tactus_test::interlude;
 using tactus_test::ordered_world;
-using tactus_test::script;
+using test::draw_script;
+using test::drawn_orders;
+using test::drawn_step;
+using test::interlude;
+using test::script;
 
 namespace {
 
@@ -652,17 +653,8 @@ std::string run_script(const script<verb>& steps) {
 }
 
 std::string text_of(const script<verb>& steps) {
-    std::string text;
-    for (const drawn_step<verb>& s : steps) {
-        text += std::string("[") + verb_names[static_cast<std::size_t>(s.what)] + "] ";
-        if (s.then.steps == interlude::all_steps)
-            text += "idle ";
-        else if (s.then.steps != 0)
-            text += std::to_string(s.then.steps) + " steps ";
-        if (s.then.ms != 0)
-            text += std::to_string(s.then.ms) + " ms ";
-    }
-    return text;
+    return test::to_text(steps,
+                         [](verb what) { return verb_names[static_cast<std::size_t>(what)]; });
 }
 
 /// A queue has one kind, and a stash needs the one with two ends.
@@ -697,15 +689,13 @@ void run_pair(std::size_t a, std::size_t b) {
     std::vector<verb> actions = features[a].actions;
     actions.insert(actions.end(), features[b].actions.begin(), features[b].actions.end());
     actions.insert(actions.end(), {verb::note, verb::note, verb::note});
-    const char* seed_given = std::getenv("TACTUS_SEED");
-    const std::uint64_t first = seed_given == nullptr ? 0 : std::strtoull(seed_given, nullptr, 10);
     const bool is_long = std::getenv("TACTUS_LONG") != nullptr;
-    const std::uint64_t last = seed_given != nullptr ? first + 1 : is_long ? 1'000 : 50;
-    for (std::uint64_t seed = first; seed < last; ++seed) {
+    const drawn_orders orders = drawn_orders{0, is_long ? 1'000U : 50U}.or_of_environment();
+    for (std::uint64_t seed = orders.first_seed; seed < orders.first_seed + orders.count; ++seed) {
         const script<verb> steps = draw_script(with_others(actions, seed), seed);
         if (run_script(steps).empty())
             continue;
-        const script<verb> shortest = tactus_test::shrink<verb>(steps, run_script);
+        const script<verb> shortest = test::shrink(steps, run_script);
         ADD_FAILURE() << run_script(shortest) << "\n  TACTUS_PAIRS=" << name
                       << " TACTUS_SEED=" << seed << "\n  " << text_of(shortest);
         return;
