@@ -353,6 +353,13 @@ TACTUS_MODEL_TEST(scheduler, RG2_a_reference_to_a_slot_in_the_making, scenario::
     a_reference_to_a_slot_in_the_making(
         [](actor_scheduler&, mailbox_index to) { actor_scheduler::tell(to, note{0}); });
 }
+// tell() of a worker takes the short way, which looks at the number of slots by itself.
+TACTUS_MODEL_TEST(scheduler, RG2_a_worker_sends_to_a_slot_in_the_making, scenario::preempted(2)) {
+    a_reference_to_a_slot_in_the_making([](actor_scheduler& s, mailbox_index to) {
+        const tactus::worker::binding bound(s.worker_at(0));
+        s.tell_from(s.worker_at(0), to, note{0}, {});
+    });
+}
 TACTUS_MODEL_TEST(scheduler, RG2_forwarded_to_a_slot_in_the_making, scenario::preempted(2)) {
     a_reference_to_a_slot_in_the_making([](actor_scheduler& s, mailbox_index to) {
         tactus::envelope* const e = s.wrap(to, note{0});

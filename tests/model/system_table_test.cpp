@@ -31,8 +31,9 @@ struct fake_system {
     }
 };
 
+template <class Visit = system_table::visit>
 void visit(std::uint32_t number) {
-    const system_table::visit v(number);
+    const Visit v(number);
     if (v.system() == nullptr)
         return;
     auto* system = reinterpret_cast<fake_system*>(v.system());
@@ -95,6 +96,19 @@ TACTUS_MODEL_TEST(system_table, CO_5_shut_under_a_sender, scenario::every_interl
 }
 TACTUS_MODEL_TEST(system_table, CO_5_shut_under_two_senders, scenario::preempted(3)) {
     shut_under(2);
+}
+// A sender by its own way: it may find the system the moment it is published there.
+TACTUS_MODEL_TEST(system_table, MC3_published_under_a_sender, scenario::every_interleaving()) {
+    fake_system system;
+    std::uint32_t generation = 0;
+    const std::uint32_t number = system_table::claim(generation);
+    {
+        model::thread a([&] { visit<system_table::sender_visit>(number); });
+        system.state.write(alive);
+        system_table::publish(number, system.as_system());
+    }
+    system_table::withdraw(number);
+    system_table::release(number, 1);
 }
 TACTUS_MODEL_TEST(system_table, MC3_withdrawn_under_a_visitor, scenario::every_interleaving()) {
     withdrawn_under(1);

@@ -28,10 +28,11 @@ struct rig {
         state.write(state.read() + 1);
         ++dispatched;
     }
-    /// The ticket that waits now, whichever it is.
+    /// The ticket that waits now, whichever it is. The load is relaxed: what the registering
+    /// thread did must be visible through the promotion itself.
     [[nodiscard]] std::uint32_t promote() {
         for (;;) {
-            const std::uint32_t seen = word.load(ticket::edge.acquire());
+            const std::uint32_t seen = word.load(std::memory_order_relaxed);
             if (!ticket::can_rise(seen, false))
                 return 0;
             if (const std::uint32_t t = ticket::promote(word, seen, false); t != 0)

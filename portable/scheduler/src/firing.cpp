@@ -106,6 +106,7 @@ void scheduler::note_firing_thread() noexcept {
     auto& here = port::thread_instance<thread_identity>();
     ++here.fires;
     firing_thread_.store(&here, std::memory_order_relaxed);
+    more_due_.write(false);
 }
 
 bool scheduler::fires_here() noexcept {
@@ -141,7 +142,7 @@ void scheduler::fire_due(instant now) noexcept {
                 job* const j = std::exchange(due, due->next.read());
                 fire(*j);  // from here on it may be anybody's
             }
-        } while (more_due_);
+        } while (more_due_.read());
         if (end_firing())
             return;
         now = time_.now();  // not earlier: what is due for who came meanwhile is due here
@@ -182,7 +183,8 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
     // is as late as a whole chunk is beyond a shorter window, so under pressure since just now:
     // with the defaults all chunks are halves. The whole ones are of those whose window is longer.
     const tick chunk = pressure_.chunk_ticks();
-    more_due_ = late >= chunk;
+    const bool is_more_due = late >= chunk;
+    more_due_.write(is_more_due);
     tick last_tick = next + chunk - 1;
     if constexpr (!port::has_interrupts) {
         // What comes again is near as seen from now, and from where the wheel stands, too, unless
@@ -190,7 +192,7 @@ job* scheduler::take_due(instant now, bool is_first) noexcept {
         if (late > late_max) [[unlikely]]
             last_tick = std::max(last_tick, at - late_max);
     }
-    const instant until = more_due_ ? scale_.begin_of(last_tick) : now;
+    const instant until = is_more_due ? scale_.begin_of(last_tick) : now;
     fetched_ahead due([&](job& j) {
         if (!came_due(j, now))
             return;

@@ -102,7 +102,6 @@ protected:
     // Pending, of who found no place or a closed scheduler: who fires next wakes them.
     job* unwoken_ = nullptr;
     bool is_closed_ = false;
-    bool more_due_ = false;                  // the last chunk was not all
     port::atomic<std::uint32_t> closed_{0};  // for who looks without the lock: a hint
     // Hints of the same kind: not normal; the tick in which somebody looked.
     port::atomic<std::uint32_t> pressed_{0};
@@ -116,6 +115,7 @@ protected:
     port::atomic<std::uint32_t> firing_{nobody};
     // Relaxed: a thread only looks for itself.
     port::atomic<const void*> firing_thread_{nullptr};
+    port::plain<bool> more_due_{false};  // the last chunk was not all; of the firing thread
     job* waits_left_ = nullptr;  // of one that is closed: who waits, to be told; of who closed it
     // Counted while firing, or by who is told; relaxed, for people.
     port::atomic<std::uint32_t> dropped_{0};
