@@ -9,6 +9,19 @@
 
 namespace tactus::inline v0 {
 
+namespace detail {
+
+void task_frame::destroy_chain() noexcept {
+    const task_frame* innermost = continuation_;
+    while (innermost != this) {
+        *static_cast<task_frame**>(innermost->keep_.what) = nullptr;  // its task is empty now
+        std::exchange(innermost, innermost->continuation_)->destroy();
+    }
+    destroy();
+}
+
+}  // namespace detail
+
 const char* name_of(wait_kind what) noexcept {
     static constexpr const char* names[wait_kind_count] = {"other", "time",   "reply",
                                                            "room",  "signal", "message"};
@@ -41,8 +54,10 @@ handled coroutine_set::run(detail::task_frame& root, detail::task_frame& from) n
     root.run_ = &now;
     {
         const coroutine_memory bound(memory_);
-        while (now.next != nullptr)
-            std::exchange(now.next, nullptr)->resume();
+        while (now.next != nullptr) {
+            root.continuation_ = std::exchange(now.next, nullptr);
+            root.continuation_->resume();
+        }
     }
     root.run_ = nullptr;
     running_ = outer;
@@ -70,7 +85,7 @@ void coroutine_set::end(detail::task_frame& root, coroutine_end how) noexcept {
     const bool waited = root.waited_;
     root.unlink();
     --count_;
-    root.destroy();
+    root.destroy_chain();
     // Last: destructors may have started others.
     ended_waited_ = waited;
     if (keep.ended != nullptr)

@@ -188,10 +188,13 @@ public:
             now.fail({no_frame_memory, nullptr});
             return;
         }
-        inner_.frame_->awaited_by(outer_, Exceptions);
-        now.next = inner_.frame_;
+        task_frame*& frame = inner_.frame_;
+        frame->awaited_by(outer_, frame, Exceptions);
+        now.next = frame;
     }
-    T await_resume() { return task_access<T, Exceptions>::get(*inner_.frame_); }
+    T await_resume() {
+        return task_access<T, Exceptions>::get(static_cast<task_result<T>&>(*inner_.frame_));
+    }
 
 private:
     task<T> inner_;
@@ -249,15 +252,15 @@ private:
     friend class detail::task_awaiter;
     friend class coroutine_set;
 
-    explicit task(detail::task_result<T>* frame) noexcept { hold(frame); }
-    void hold(detail::task_result<T>* frame) noexcept {
+    explicit task(detail::task_frame* frame) noexcept { hold(frame); }
+    void hold(detail::task_frame* frame) noexcept {
         frame_ = frame;
         if (frame != nullptr)
-            frame->set_holder(this);
+            frame->set_holder(frame_);
     }
     [[nodiscard]] task& checked() noexcept {
         if (frame_ != nullptr)
-            frame_->check_holder(this);
+            frame_->check_holder(frame_);
         return *this;
     }
     void reset() noexcept {
@@ -265,7 +268,7 @@ private:
             frame_->destroy();
     }
 
-    detail::task_result<T>* frame_;  // null: none
+    detail::task_frame* frame_;  // a task_result<T>; null: none
 };
 
 namespace detail {

@@ -19,6 +19,9 @@
 //   F1  root_ is null before the chain was started, and then the outermost, for the outermost too
 //   F2  run_ of the outermost is set exactly while the chain runs; of others it is null
 //   F3  the list hook of the outermost is in its coroutine_set, from its start to its end
+//   F4  while the chain does not run, continuation_ of the outermost is the innermost: a ring. So a
+//       chain is destroyed from the innermost on, in a loop: a frame that destroyed what it awaits
+//       would need stack for each task of the chain
 //
 // Thread safety: none; a chain belongs to its actor's turn.
 #pragma once
@@ -197,10 +200,12 @@ public:
             call(1);
     }
 
-    /// The task object that has it, before its start. g++ 12 copies the bits of a task that is an
-    /// operand of ?: (see frame_awaiter).
-    void set_holder(void* task) noexcept { keep_.what = task; }
-    void check_holder(const void* task) const noexcept { TACTUS_CHECK(6, keep_.what == task); }
+    /// Where the task object that has the frame keeps it; of the outermost only before its start.
+    /// g++ 12 copies the bits of a task that is an operand of ?: (see frame_awaiter).
+    void set_holder(task_frame*& holder) noexcept { keep_.what = &holder; }
+    void check_holder(task_frame* const& holder) const noexcept {
+        TACTUS_CHECK(6, keep_.what == &holder);
+    }
 
     [[nodiscard]] task_begin initial_suspend() noexcept;
     [[nodiscard]] task_end final_suspend() noexcept;
@@ -215,16 +220,17 @@ public:
         }
     }
 
-    /// `outer` awaits this one, and can be given an exception, or not.
-    void awaited_by(task_frame& outer, bool catches) noexcept {
+    /// `outer` awaits this one, has it in `holder`, and can be given an exception, or not.
+    void awaited_by(task_frame& outer, task_frame*& holder, bool catches) noexcept {
         root_ = outer.root_;
         continuation_ = &outer;
         catches_ = catches;
+        set_holder(holder);
     }
     /// Its code has ended, one way or the other.
     void finished() noexcept {
         coroutine_run& now = run();
-        if (continuation_ == nullptr)
+        if (root_ == this)
             now.how = coroutine_run::state::returned;
         else if (got_ == result::thrown && !catches_)
             now.fail({unknown_exception, nullptr});
@@ -243,6 +249,8 @@ protected:
 private:
     friend class tactus::v0::coroutine_set;
 
+    /// Of the outermost: destroys the whole chain. Requires: it does not run.
+    void destroy_chain() noexcept;
     /// As a handle does it: the frame begins with two functions that take its address.
     void call(int which) const {
         using function = void (*)(void*);
@@ -255,12 +263,12 @@ private:
     bool waited_ = false;  // the outermost only
     std::coroutine_handle<> functions_;
     void* frame_ = nullptr;
-    task_frame* continuation_ = nullptr;  // what awaits it; null: the outermost
+    task_frame* continuation_ = nullptr;  // what awaits it; of the outermost: F4
     task_frame* root_ = nullptr;
     // The outermost only.
     coroutine_run* run_ = nullptr;
     handled (*outcome_)(task_frame&) noexcept = nullptr;
-    coroutine_keep keep_;  // before the start its `what` is the task
+    coroutine_keep keep_;  // of others, and before the start, its `what` is the holder
 };
 
 /// The begin of every task: it waits to be awaited, or started.
