@@ -8,7 +8,10 @@
 class metronome : public tactus::actor<int> {
 public:
     void pre_start() {
-        context().start_timer_at_fixed_rate("beat", 4, tactus::duration::from_ms(10));
+        const auto started =
+            context().start_timer_at_fixed_rate("beat", 4, tactus::duration::from_ms(10));
+        if (!started)
+            context().fail(started.error());
     }
     void on(int beats) {
         std::printf("beat %d of %d\n", ++count_, beats);

@@ -9,7 +9,8 @@
 class metronome : public tactus::actor<int> {
 public:
     void pre_start() {
-        context().start_timer_at_fixed_rate("beat", 4, tactus::duration::from_ms(10));
+        if (!context().start_timer_at_fixed_rate("beat", 4, tactus::duration::from_ms(10)))
+            context().fail({"no timer"});
     }
     void on(int beats) {
         tactus::port::semihosting::write("beat\n");

@@ -45,7 +45,8 @@ public:
         next_ = m.next;
         constexpr int periods_ms[stations] = {2, 3, 5};
         const auto period = tactus::duration::from_ms(periods_ms[id_]);
-        context().start_timer_at_fixed_rate("beat", beat{}, period);
+        if (!context().start_timer_at_fixed_rate("beat", beat{}, period))
+            context().fail({"no timer"});
     }
     void on(const beat&) {
         next_.tell(reading{id_, ++sent_});

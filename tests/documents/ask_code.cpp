@@ -188,8 +188,9 @@ std::atomic<int> beats = 0;
 class drummer : public actor<beat, faster> {
 public:
     void pre_start() {
-        if (!context().start_timer_at_fixed_rate("beat", beat{}, 10_ms))
-            context().fail({"no room for a timer"});
+        const auto started = context().start_timer_at_fixed_rate("beat", beat{}, 10_ms);
+        if (!started)
+            context().fail(started.error());
     }
     void on(beat) { ++beats; }
     void on(faster) { (void)context().start_timer_with_fixed_delay("beat", beat{}, 1_ms); }

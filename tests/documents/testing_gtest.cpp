@@ -18,7 +18,7 @@ struct report {
 /// Counts seconds.
 class stopwatch : public tactus::actor<tick, report> {
 public:
-    void pre_start() { context().start_timer_at_fixed_rate("tick", tick{}, 1s); }
+    void pre_start() { (void)context().start_timer_at_fixed_rate("tick", tick{}, 1s); }
     void on(tick) { ++seconds_; }
     void on(const report& m) { m.to.tell(seconds_); }
 

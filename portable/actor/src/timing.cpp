@@ -23,6 +23,7 @@ namespace {
 constexpr duration retry_after = duration::from_ms(10);
 
 constexpr scheduler_error no_timers{.code = scheduler_errc::closed};
+constexpr scheduler_error no_memory{.code = scheduler_errc::capacity_exceeded};
 
 std::uint16_t executor_for(turn& t) noexcept {
     return static_cast<std::uint16_t>(t.place().dispatcher_number());
@@ -125,7 +126,14 @@ scheduler::armed actor_world::arm_timer(turn& t, actor_timer& timer, duration fi
     return timers_->arm(r);
 }
 
-bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexcept {
+void actor_world::fail_schedule(turn& t, const scheduler_error& why) noexcept {
+    char text[failure_cause::text_max + 1] = {};  // ends with a zero
+    (void)describe(why, std::span(text, failure_cause::text_max));
+    fail(t, failure(text));
+}
+
+std::expected<void, scheduler_error> actor_world::start_timer(turn& t, actor_timer& timer,
+                                                              duration first) noexcept {
     cell_extras* x = extras_of(cell::of(t.place()));
     actor_timer* const old = x != nullptr ? find_timer(*x, timer.key) : nullptr;
     timer.target.who = t.self();
@@ -134,13 +142,13 @@ bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexc
     // the first.
     timer.due = kernel_->time()->now() + first;
     scheduler::armed handle =
-        x != nullptr ? arm_timer(t, timer, first, old != nullptr) : std::unexpected(no_timers);
+        x != nullptr ? arm_timer(t, timer, first, old != nullptr) : std::unexpected(no_memory);
     if (!handle && old != nullptr && handle.error().code == scheduler_errc::capacity_exceeded)
         handle = arm_instead(t, *x, *old, timer, first);
     // SC-2: one that is refused leaves the old one as it is.
     if (!handle) {
         timer.release(memory_);
-        return false;
+        return std::unexpected(handle.error());
     }
     const bool overriding = drop_timer(t, timer.key);
     timer.handle = *handle;
@@ -148,7 +156,7 @@ bool actor_world::start_timer(turn& t, actor_timer& timer, duration first) noexc
     x->timers = &timer;
     if (effect_recorder* recorder = recording(cell::of(t.place())))
         recorder->timer_started(t, {timer, first, overriding});
-    return true;
+    return {};
 }
 
 // There is one place for both.

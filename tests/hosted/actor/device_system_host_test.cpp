@@ -30,7 +30,7 @@ public:
     explicit worker_bee(int beats) : left_(beats) {}
     void pre_start() {
         if (left_ != 0)
-            context().start_timer_with_fixed_delay(1, 1, duration::from_ms(2));
+            (void)context().start_timer_with_fixed_delay(1, 1, duration::from_ms(2));
     }
     void on(int n) {
         if (n == 7 || --left_ == 0)

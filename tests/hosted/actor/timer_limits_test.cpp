@@ -14,6 +14,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include "pool_rig.hpp"
@@ -38,6 +39,7 @@ struct start {
     duration first;
     duration period;
     int number = 0;
+    bool fails = false;  // the actor, when the timer is refused
 };
 struct beat {
     int number;
@@ -54,18 +56,22 @@ struct ask_self {
 };
 
 std::string failed_with;
+std::optional<scheduler_error> last_error;  // of the last start
 
 class clockwork : public actor<start, beat, idle_after, look, question, ask_self> {
 public:
     static constexpr bool reentrant = true;
     void on(const start& m) {
         const beat sends{m.number};
-        const bool made =
+        const auto made =
             m.mode == timer_mode::single ? context().start_single_timer("t", sends, m.first)
             : m.mode == timer_mode::fixed_rate
                 ? context().start_timer_at_fixed_rate("t", sends, m.first, m.period)
                 : context().start_timer_with_fixed_delay("t", sends, m.first, m.period);
+        last_error = made ? std::nullopt : std::optional(made.error());
         journal().add(made ? started : refused);
+        if (!made && m.fails)
+            context().fail(made.error());
     }
     void on(const beat& m) { journal().add(beats + m.number); }
     void on(const idle_after& m) { context().set_receive_timeout(m.after); }
@@ -88,6 +94,7 @@ public:
 struct clock_rig : world_rig {
     clock_rig() {
         failed_with.clear();
+        last_error.reset();
         who = spawn<clockwork>("c");
         run();
         journal().clear();
@@ -228,6 +235,70 @@ TEST(timer_limits, SC_2_a_refused_start_leaves_the_timer_of_its_key) {
     rig.end();
 }
 
+// DF-39, SC-2: each cause reaches the actor, with its numbers, for each kind of timer.
+TEST(timer_limits, DF_39_a_refused_start_says_which_time_is_wrong) {
+    clock_rig rig;
+    const duration most = rig.timers().maximum_delay();
+    for (const timer_mode mode : modes) {
+        rig.tell(start{mode, ms(-1), ms(10)});
+        ASSERT_TRUE(last_error);
+        EXPECT_EQ(last_error->code, scheduler_errc::invalid_delay);
+        EXPECT_EQ(last_error->value, ms(-1).ns());
+        EXPECT_EQ(last_error->limit, most.ns());
+        rig.tell(start{mode, ms(10), ms(10)});
+        EXPECT_FALSE(last_error);
+    }
+    rig.end();
+}
+TEST(timer_limits, DF_39_a_refused_start_says_that_the_quota_is_full) {
+    clock_rig rig;
+    rig.fill();
+    for (const timer_mode mode : modes) {
+        rig.tell(start{mode, ms(10), ms(10)});
+        ASSERT_TRUE(last_error);
+        EXPECT_EQ(last_error->code, scheduler_errc::quota_exceeded);
+        EXPECT_EQ(last_error->value, 1'000);
+        EXPECT_EQ(last_error->limit, 1'000);
+    }
+    rig.end();
+}
+TEST(timer_limits, DF_39_a_refused_start_says_what_presses) {
+    clock_rig rig;
+    for (int i = 0; i < 2; ++i) {
+        (void)rig.timers().add(
+            job_request::once(ms(1), timer_priority::high).send(rig.who.index(), {}), look{});
+        rig.time.advance(ms(80));
+        rig.timers().run_due(rig.time.now());
+    }
+    ASSERT_EQ(rig.timers().pressure_now().state, backpressure_state::rejecting);
+    for (const timer_mode mode : modes) {
+        rig.tell(start{mode, ms(10), ms(10)});
+        ASSERT_TRUE(last_error);
+        EXPECT_EQ(last_error->code, scheduler_errc::backpressured);
+        EXPECT_EQ(last_error->cause, backpressure_cause::driver);
+    }
+    rig.end();
+}
+TEST(timer_limits, DF_39_a_refused_start_says_that_the_scheduler_is_closed) {
+    clock_rig rig;
+    (void)rig.timers().shutdown();
+    for (const timer_mode mode : modes) {
+        rig.tell(start{mode, ms(10), ms(10)});
+        ASSERT_TRUE(last_error);
+        EXPECT_EQ(last_error->code, scheduler_errc::closed);
+    }
+    rig.end();
+}
+TEST(timer_limits, DF_39_an_actor_fails_with_the_sentence_of_a_refused_start) {
+    clock_rig rig;
+    rig.fill();
+    rig.tell(start{timer_mode::single, ms(10), {}, 1, true});
+    EXPECT_EQ(failed_with,
+              "1000 timers are active, the quota is 1000: cancel some or choose a larger profile");
+    EXPECT_EQ(rig.said.decision_count, 1u);
+    rig.end();
+}
+
 // BP-2, TM-1: where all places are taken, the new one takes that of the old one.
 TEST(timer_limits, BP_2_a_timer_is_replaced_at_a_full_quota) {
     clock_rig rig;
@@ -272,10 +343,10 @@ std::atomic<int> accepted{0};
 class hasty : public actor<beat> {
 public:
     void pre_start() {
-        const bool single = context().start_single_timer("s", beat{1}, duration::zero());
-        const bool first =
+        const auto single = context().start_single_timer("s", beat{1}, duration::zero());
+        const auto first =
             context().start_timer_at_fixed_rate("f", beat{2}, ms(-1), duration::from_s(100));
-        const bool period = context().start_timer_at_fixed_rate("p", beat{3}, duration::zero());
+        const auto period = context().start_timer_at_fixed_rate("p", beat{3}, duration::zero());
         accepted = (single ? 1 : 0) + (first ? 10 : 0) + (period ? 100 : 0);
     }
     void on(const beat&) { ++heard; }

@@ -65,7 +65,7 @@ private:
 // C-TX-75, TM-1: a single timer: its message comes when the test sends it, once.
 TEST(behavior_kit_time, C_TX_75_a_single_timer) {
     auto kit = test::behavior_kit_of<timed>();
-    tell(kit, [](actor_context c) { c.start_single_timer("a", 5, 10s); });
+    tell(kit, [](actor_context c) { EXPECT_TRUE(c.start_single_timer("a", 5, 10s)); });
     EXPECT_TRUE(active(kit, "a"));
     test::timer_scheduled expected;
     expected.key = "a";
@@ -113,8 +113,8 @@ TEST(behavior_kit_time, C_TX_76_a_message_that_is_sent_later) {
 TEST(behavior_kit_time, C_TX_75_repeated_timers) {
     auto kit = test::behavior_kit_of<timed>();
     tell(kit, [](actor_context c) {
-        c.start_timer_at_fixed_rate("rate", 1, 2s, 5s);
-        c.start_timer_with_fixed_delay("delay", 2, 5s);
+        EXPECT_TRUE(c.start_timer_at_fixed_rate("rate", 1, 2s, 5s));
+        EXPECT_TRUE(c.start_timer_with_fixed_delay("delay", 2, 5s));
     });
     const auto rate = kit.expect_effect_matching<test::timer_scheduled>([](const auto& e) {
         return e.mode == timer_mode::fixed_rate && e.first == 2s && e.interval == 5s;
@@ -134,11 +134,11 @@ TEST(behavior_kit_time, C_TX_75_repeated_timers) {
 // TM-1, C-TST-3: replacing and cancelling; nothing of the old one comes, be it in the inbox.
 TEST(behavior_kit_time, C_TST_3_timers_are_replaced_and_cancelled) {
     auto kit = test::behavior_kit_of<timed>();
-    tell(kit, [](actor_context c) { c.start_single_timer("a", 1, 10s); });
+    tell(kit, [](actor_context c) { EXPECT_TRUE(c.start_single_timer("a", 1, 10s)); });
     const auto first = kit.expect_effect<test::timer_scheduled>();
     EXPECT_FALSE(first.overriding);
     EXPECT_TRUE(first.send());
-    tell(kit, [](actor_context c) { c.start_single_timer("a", 2, 20s); });
+    tell(kit, [](actor_context c) { EXPECT_TRUE(c.start_single_timer("a", 2, 20s)); });
     const auto second = kit.expect_effect<test::timer_scheduled>();
     EXPECT_TRUE(second.overriding);
     EXPECT_TRUE(kit.run_one());  // of the first: not handled
@@ -152,8 +152,8 @@ TEST(behavior_kit_time, C_TST_3_timers_are_replaced_and_cancelled) {
     kit.expect_effect(test::timer_cancelled{"a"});
     EXPECT_FALSE(second.send());
     tell(kit, [](actor_context c) {
-        c.start_single_timer(1, 1, 1s);
-        c.start_single_timer(2, 2, 1s);
+        EXPECT_TRUE(c.start_single_timer(1, 1, 1s));
+        EXPECT_TRUE(c.start_single_timer(2, 2, 1s));
         c.cancel_timers();
     });
     kit.expect_effect<test::timer_scheduled>();
@@ -166,7 +166,7 @@ TEST(behavior_kit_time, C_TST_3_timers_are_replaced_and_cancelled) {
 // C-TST-3: no time passes, unless the test lets it; what is due comes to the inbox then.
 TEST(behavior_kit_time, C_TST_3_time_is_the_tests) {
     auto kit = test::behavior_kit_of<timed>();
-    tell(kit, [](actor_context c) { c.start_timer_at_fixed_rate("a", 1, 10s); });
+    tell(kit, [](actor_context c) { EXPECT_TRUE(c.start_timer_at_fixed_rate("a", 1, 10s)); });
     kit.advance(9s);
     EXPECT_FALSE(kit.run_one());
     kit.advance(1s);

@@ -140,11 +140,11 @@ TEST(kit, PK_TST_1_everything_happens_at_its_time) {
     kit.spawn(behavior<job>([&](auto& ctx, const job& j) {
            log.emplace_back((kit.now() - begin).ns() / 1'000'000, j.id);
            if (j.id == 0) {
-               ctx.start_single_timer(3, job{3}, 30ms);
-               ctx.start_single_timer(1, job{1}, 10ms);
-               ctx.start_single_timer(2, job{2}, 10ms);
+               EXPECT_TRUE(ctx.start_single_timer(3, job{3}, 30ms));
+               EXPECT_TRUE(ctx.start_single_timer(1, job{1}, 10ms));
+               EXPECT_TRUE(ctx.start_single_timer(2, job{2}, 10ms));
            } else if (j.id == 1) {
-               ctx.start_single_timer(4, job{4}, 5ms);
+               EXPECT_TRUE(ctx.start_single_timer(4, job{4}, 5ms));
            }
        }))
         .tell(job{0});
@@ -181,7 +181,7 @@ TEST(kit, TK_1_expect_no_message_for) {
     auto b = kit.create_probe<int>();
     kit.spawn(behavior<int>([&](auto& ctx, const int& n) {
            if (n == 0)
-               ctx.start_single_timer("t", 1, 2s);
+               EXPECT_TRUE(ctx.start_single_timer("t", 1, 2s));
            else
                b.ref().tell(n);
        }))

@@ -57,7 +57,7 @@ public:
 class counter : public actor<int> {
 public:
     counter(actor_ref<int> to, int n) : to_(to), last_(n) {}
-    void pre_start() { context().start_timer_at_fixed_rate("tick", 0, duration::from_s(1)); }
+    void pre_start() { (void)context().start_timer_at_fixed_rate("tick", 0, duration::from_s(1)); }
     void on(int) {
         to_.tell(++now_);
         if (now_ == last_)

@@ -58,7 +58,7 @@ public:
 class beeper : public actor<int> {
 public:
     explicit beeper(int id) : id_(id) {}
-    void pre_start() { context().start_timer_at_fixed_rate(1, id_, ms(10 * id_), ms(10)); }
+    void pre_start() { (void)context().start_timer_at_fixed_rate(1, id_, ms(10 * id_), ms(10)); }
     void on(int id) {
         journal().add(id);
         if (++count_ == 3)

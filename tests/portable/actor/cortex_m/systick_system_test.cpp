@@ -82,7 +82,7 @@ private:
     void begin() {
         wait(*time_, duration::from_us(50 * static_cast<std::int64_t>(all_->count)));
         began_ = time_->now();
-        context().start_single_timer("due", 1, delay);
+        (void)context().start_single_timer("due", 1, delay);
     }
     const systick_clock* time_;
     measured* all_;
@@ -95,7 +95,7 @@ constexpr unsigned beats = 6;
 class breaker : public actor<int> {
 public:
     breaker(fragile_driver* driver, unsigned* count) : driver_(driver), count_(count) {}
-    void pre_start() { context().start_timer_at_fixed_rate("beat", 1, duration::from_ms(2)); }
+    void pre_start() { (void)context().start_timer_at_fixed_rate("beat", 1, duration::from_ms(2)); }
     void on(int) {
         if (++*count_ == beats / 2)
             driver_->break_down();

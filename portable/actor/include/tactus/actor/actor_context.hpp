@@ -77,6 +77,8 @@ class actor_context {
 public:
     /// What scheduling gives.
     using scheduled = std::expected<cancellable, scheduler_error>;
+    /// What starting a timer with a key gives.
+    using timer_started = std::expected<void, scheduler_error>;
 
     explicit actor_context(turn& t) noexcept
         : place_(&t.place()),
@@ -140,6 +142,8 @@ public:
 
     /// SV-3: this actor has failed, when the message is handled: as if it had returned `why`.
     void fail(const failure& why) noexcept { world().fail(in(), why); }
+    /// The same, because a timer or a job was refused; the text is the sentence of describe().
+    void fail(const scheduler_error& why) noexcept { world().fail_schedule(in(), why); }
     /// CO-6: messages wait, after this one, until the condition holds, or the limit is over; or it
     /// says why that cannot be, and they do not.
     [[nodiscard]] std::expected<void, suspend_error> suspend(
@@ -183,32 +187,38 @@ public:
     void unstash(std::uint32_t count) noexcept { world().unstash(in(), count); }
     [[nodiscard]] std::uint32_t stash_size() const noexcept { return world().stash_size(in()); }
 
-    /// TM-1: timers with a key: starting one again replaces it. False: there is no room, or a time
-    /// is too long, or not positive (SC-3); one that was there goes on then (SC-2).
+    /// TM-1: timers with a key: starting one again replaces it. A timer that is refused leaves the
+    /// one of its key as it is (SC-2); the error says why: a time is too long or not positive
+    /// (SC-3), the quota is full, the system is under back-pressure, there is no memory, or the
+    /// scheduler is closed.
     template <message M>
-    bool start_single_timer(timer_key key, M message, duration delay) {
+    [[nodiscard]] timer_started start_single_timer(timer_key key, M message, duration delay) {
         return start(key, std::move(message), timer_mode::single, delay, delay);
     }
     /// `delay` after the message was handled, the next one.
     template <message M>
         requires std::copy_constructible<M>
-    bool start_timer_with_fixed_delay(timer_key key, M message, duration delay) {
+    [[nodiscard]] timer_started start_timer_with_fixed_delay(timer_key key, M message,
+                                                             duration delay) {
         return start(key, std::move(message), timer_mode::fixed_delay, delay, delay);
     }
     template <message M>
         requires std::copy_constructible<M>
-    bool start_timer_with_fixed_delay(timer_key key, M message, duration first, duration delay) {
+    [[nodiscard]] timer_started start_timer_with_fixed_delay(timer_key key, M message,
+                                                             duration first, duration delay) {
         return start(key, std::move(message), timer_mode::fixed_delay, first, delay);
     }
     /// Every `interval`, counted from the start.
     template <message M>
         requires std::copy_constructible<M>
-    bool start_timer_at_fixed_rate(timer_key key, M message, duration interval) {
+    [[nodiscard]] timer_started start_timer_at_fixed_rate(timer_key key, M message,
+                                                          duration interval) {
         return start(key, std::move(message), timer_mode::fixed_rate, interval, interval);
     }
     template <message M>
         requires std::copy_constructible<M>
-    bool start_timer_at_fixed_rate(timer_key key, M message, duration first, duration interval) {
+    [[nodiscard]] timer_started start_timer_at_fixed_rate(timer_key key, M message, duration first,
+                                                          duration interval) {
         return start(key, std::move(message), timer_mode::fixed_rate, first, interval);
     }
     /// No message of it is handled from now on. False: there was none.
@@ -378,12 +388,12 @@ private:
     friend class backoff_supervisor;
     /// A single timer for who goes on with what was there: backpressure does not refuse it (BP-3).
     template <message M>
-    bool go_on_after(timer_key key, M message, duration delay) {
+    [[nodiscard]] timer_started go_on_after(timer_key key, M message, duration delay) {
         return start(key, std::move(message), timer_mode::single, delay, delay, true);
     }
     template <class M>
-    bool start(timer_key key, M message, timer_mode mode, duration first, duration interval,
-               bool goes_on = false) {
+    [[nodiscard]] timer_started start(timer_key key, M message, timer_mode mode, duration first,
+                                      duration interval, bool goes_on = false) {
         using timer = detail::timer_of<M>;
         turn& t = in();
         actor_world& of = actor_world::of(t.system());
@@ -391,7 +401,7 @@ private:
         unused_block block(memory, memory.allocate(sizeof(timer), alignof(timer)), sizeof(timer),
                            alignof(timer));
         if (block.place == nullptr)
-            return false;
+            return std::unexpected(scheduler_error{.code = scheduler_errc::capacity_exceeded});
         auto* made = ::new (block.place) timer(std::move(message));
         block.place = nullptr;
         made->key = key;

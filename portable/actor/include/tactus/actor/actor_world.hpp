@@ -243,6 +243,8 @@ public:
     void fail(turn& t, const failure& why) noexcept;
     /// The same of an actor that cannot go on without a child; the text names the child.
     void fail_spawn(turn& t, std::string_view name, const spawn_error& why) noexcept;
+    /// The same of an actor that cannot go on without a timer or a job that was refused.
+    void fail_schedule(turn& t, const scheduler_error& why) noexcept;
     /// ST-1, ST-2: puts the message being handled aside; a failure when there is no room for it,
     /// and then it is a dead letter (stash_overflow). A message that is stashed already, or that a
     /// coroutine owns, fails the actor.
@@ -253,8 +255,9 @@ public:
     static constexpr std::uint32_t all_of_stash = 0xffff'ffff;
     [[nodiscard]] std::uint32_t stash_size(turn& t) noexcept;
 
-    /// TM-1. False: no room for a timer, or its time is too long.
-    [[nodiscard]] bool start_timer(turn& t, actor_timer& timer, duration first) noexcept;
+    /// TM-1. Takes the timer; one that is refused is released, and the one of its key goes on.
+    [[nodiscard]] std::expected<void, scheduler_error> start_timer(turn& t, actor_timer& timer,
+                                                                   duration first) noexcept;
     bool cancel_timer(turn& t, timer_key key) noexcept;
     void cancel_keyed_timers(turn& t) noexcept;
     /// A record for a function that the actor is about to schedule; null: no memory.
