@@ -19,6 +19,11 @@
 #define reference_widened 11
 #define behavior_without 12
 #define foreign_awaited 13
+#define foreign_single_timer 14
+#define foreign_delay_timer 15
+#define foreign_rate_timer 16
+#define foreign_watch 17
+#define periodic_stays 18
 
 #if !defined(CASE)
 #define CASE 0
@@ -33,8 +38,17 @@ struct withdrawal {
     int amount;
 };
 
+struct coin {
+    int value;
+    operator deposit() const { return {value}; }  // NOLINT: converted, as with tell
+};
+
 struct piano {
     piano() = default;
+#if CASE == periodic_stays
+    piano(piano&&) = default;
+    piano& operator=(piano&&) = default;
+#endif
 #if CASE == message_stays || CASE == message_stays_any
     piano(const piano&) = delete;
     piano& operator=(const piano&) = delete;
@@ -60,6 +74,31 @@ public:
         (void)co_await context().next<withdrawal>();
 #else
         (void)co_await context().next<deposit>();
+#endif
+    }
+    void timers() {
+        [[maybe_unused]] constexpr duration second = duration::from_s(1);
+#if CASE == foreign_single_timer
+        (void)context().start_single_timer("t", withdrawal{1}, second);
+#elif CASE == foreign_delay_timer
+        (void)context().start_timer_with_fixed_delay("t", withdrawal{1}, second);
+#elif CASE == foreign_rate_timer
+        (void)context().start_timer_at_fixed_rate("t", withdrawal{1}, second);
+#elif CASE == foreign_watch
+        context().watch_with(self(), withdrawal{1});
+#elif CASE == periodic_stays
+        (void)context().start_timer_at_fixed_rate("t", piano(), second);
+#else
+        const deposit d{1};
+        (void)context().start_single_timer("t", d, second);
+        (void)context().start_single_timer("t", coin{1}, second);
+        (void)context().start_single_timer("t", poison_pill{}, second);
+        (void)context().start_single_timer("t", tactus::kill{}, second);
+        (void)context().start_single_timer("t", identify{}, second);
+        (void)context().start_timer_with_fixed_delay("t", coin{1}, second);
+        (void)context().start_timer_at_fixed_rate("t", d, second, second);
+        context().watch_with(self(), coin{1});
+        context().watch_with(self(), d);
 #endif
     }
     void pre_start() {

@@ -313,6 +313,43 @@ TEST(actor_timers, PK_TIM_7_timers_of_last_words_do_not_reach_the_new_instance) 
     fails_with_last_words<in_post_stop>();
 }
 
+// AC-18, PK-TIM-9: what is given to a timer or to watch_with is converted as by tell.
+TEST(actor_timers, AC_18_messages_are_converted_to_the_protocol) {
+    struct number {
+        int value;
+    };
+    struct digit {
+        int value;
+        operator number() const { return {value}; }  // NOLINT: converted, as with tell
+    };
+    class sum : public actor<number> {
+    public:
+        void pre_start() {
+            EXPECT_TRUE(context().start_single_timer("one", digit{1}, ms(5)));
+            EXPECT_TRUE(context().start_timer_at_fixed_rate("rate", digit{2}, ms(20)));
+            EXPECT_TRUE(context().start_timer_with_fixed_delay("delay", digit{3}, ms(25)));
+            EXPECT_TRUE(context().start_single_timer("end", poison_pill{}, ms(30)));
+            const auto child = context().spawn<sum_child>("child");
+            context().watch_with(child, digit{4});
+            context().stop(child);
+        }
+        void on(const number& m) { journal().add(m.value); }
+
+    private:
+        class sum_child : public actor<number> {
+        public:
+            void on(const number&) {}
+        };
+    };
+    world_rig rig;
+    (void)rig.spawn<sum>("s");
+    rig.run();
+    EXPECT_TRUE(journal().is({4}));
+    rig.pass(100);
+    EXPECT_TRUE(journal().is({1, 2, 3}));
+    rig.end();
+}
+
 // PK-TIM-11, C-TIM-9: pre_restart sees the message itself. PK-STA-8, C-STA-9: so does a stash.
 TEST(actor_timers, C_TIM_9_the_message_itself_is_seen) {
     class keeper : public actor<int>, public with_stash<> {

@@ -56,6 +56,31 @@ struct awaited_message {
     static constexpr bool met = true;
 };
 
+template <class M>
+struct periodic_message_cannot_be_copied;
+template <class M>
+struct periodic_message {
+    static_assert(
+        requirement<std::is_copy_constructible_v<M>, periodic_message_cannot_be_copied<M>>::met,
+        "a periodic message is sent again and again: it must be copyable");
+    static constexpr bool met = true;
+};
+
+/// Whether every actor takes an M, whatever its protocol.
+template <class M>
+inline constexpr bool taken_by_every_actor =
+    same_count<M, poison_pill, tactus::kill, identify> != 0;
+/// The message that an actor is told when it is given an M: itself, or the only one of its protocol
+/// that it converts to, as with tell.
+template <class... Ms, class M>
+[[nodiscard]] auto own_message(M&& message) {
+    using plain = std::remove_cvref_t<M>;
+    if constexpr (taken_by_every_actor<plain> || same_count<plain, Ms...> == 1)
+        return plain(std::forward<M>(message));
+    else if constexpr (message_not_in_protocol<M, Ms...>::met)
+        return typename sent_as<M, Ms...>::type(std::forward<M>(message));
+}
+
 template <class From, class F, class... Ms>
 class adapter_of final : public message_adapter {
 public:
@@ -124,6 +149,42 @@ public:
         if (effect_recorder* recorder = world().recorder()) [[unlikely]]
             recorder->adapting(in(), message_type_of<M>);
         return actor_ref<M>(actor_context::self());
+    }
+
+    // As those of actor_context, of messages that the actor takes (AC-18): one of its protocol, one
+    // that converts to exactly one of these, poison_pill, kill or identify.
+    template <class M>
+    void watch_with(any_ref who, M&& message) {
+        actor_context::watch_with(who, detail::own_message<Ms...>(std::forward<M>(message)));
+    }
+    template <class M>
+    [[nodiscard]] timer_started start_single_timer(timer_key key, M&& message, duration delay) {
+        return actor_context::start_single_timer(
+            key, detail::own_message<Ms...>(std::forward<M>(message)), delay);
+    }
+    template <class M>
+    [[nodiscard]] timer_started start_timer_with_fixed_delay(timer_key key, M&& message,
+                                                             duration delay) {
+        return start_timer_with_fixed_delay(key, std::forward<M>(message), delay, delay);
+    }
+    template <class M>
+    [[nodiscard]] timer_started start_timer_with_fixed_delay(timer_key key, M&& message,
+                                                             duration first, duration delay) {
+        static_assert(detail::periodic_message<std::remove_cvref_t<M>>::met);
+        return actor_context::start_timer_with_fixed_delay(
+            key, detail::own_message<Ms...>(std::forward<M>(message)), first, delay);
+    }
+    template <class M>
+    [[nodiscard]] timer_started start_timer_at_fixed_rate(timer_key key, M&& message,
+                                                          duration interval) {
+        return start_timer_at_fixed_rate(key, std::forward<M>(message), interval, interval);
+    }
+    template <class M>
+    [[nodiscard]] timer_started start_timer_at_fixed_rate(timer_key key, M&& message,
+                                                          duration first, duration interval) {
+        static_assert(detail::periodic_message<std::remove_cvref_t<M>>::met);
+        return actor_context::start_timer_at_fixed_rate(
+            key, detail::own_message<Ms...>(std::forward<M>(message)), first, interval);
     }
 
     /// From the next message on. Without memory for it the actor fails.
