@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a command that must fail, and for the reason that is expected.
 
-usage: refused.py [--status N] [--first-error TEXT] --saying TEXT [--saying TEXT ...] command ...
+usage: refused.py [--status N] [--first-error TEXT] [--early TEXT] --saying TEXT [--saying TEXT ...] command ...
 
 Passes when the command fails, with the status if one is given, and its output has one of the texts (compilers differ
 in their words). Line breaks and indents count as one blank, since CMake wraps its messages. With --first-error the
-first line that says "error:" has that text: what a list of errors shows of it.
+first line that says "error:" has that text: what a list of errors shows of it. With --early that text is in the first
+twenty lines: the place in the user's file, which belongs to what is read first.
 """
 import os
 import subprocess
@@ -20,6 +21,10 @@ if arguments and arguments[0] == "--status":
     arguments = arguments[2:]
 if arguments and arguments[0] == "--first-error":
     first = arguments[1]
+    arguments = arguments[2:]
+early = None
+if arguments and arguments[0] == "--early":
+    early = arguments[1]
     arguments = arguments[2:]
 while arguments and arguments[0] == "--saying":
     texts.append(arguments[1])
@@ -39,4 +44,6 @@ if not any(text in said for text in texts):
 errors = [line for line in done.stdout.splitlines() if "error:" in line]
 if first is not None and (not errors or first not in errors[0]):
     sys.exit(f"refused, but the first error does not say {first!r}:\n{done.stdout}")
+if early is not None and not any(early in line for line in done.stdout.splitlines()[:20]):
+    sys.exit(f"refused, but the first lines do not say {early!r}:\n{done.stdout}")
 print("refused as expected:", next(text for text in texts if text in said))

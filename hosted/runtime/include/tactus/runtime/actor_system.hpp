@@ -195,6 +195,7 @@ public:
     /// A top-level actor. What spawning needs and is not there is thrown (spawn_exception).
     template <class A, class... Args>
     detail::ref_of<A> spawn(std::string_view name, Args&&... args) {
+        static_assert(detail::constructor_arguments<A, Args...>::met);
         auto made = try_spawn<A>(name, {}, std::forward<Args>(args)...);
         if (!made)
             throw spawn_exception(made.error(), name);
@@ -208,12 +209,14 @@ public:
     /// Without a name.
     template <class A, class... Args>
     detail::ref_of<A> spawn_anonymous(Args&&... args) {
+        static_assert(detail::constructor_arguments<A, Args...>::met);
         return spawn<A>(std::string_view{}, std::forward<Args>(args)...);
     }
     template <class A, class... Args>
     [[nodiscard]] std::expected<detail::ref_of<A>, spawn_error> try_spawn(std::string_view name,
                                                                           const spawn_options& how,
                                                                           Args&&... args) {
+        static_assert(detail::constructor_arguments<A, Args...>::met);
         if (const auto why = spawn_refused()) [[unlikely]]
             return std::unexpected(*why);
         return detail::spawn_by<A>(

@@ -248,6 +248,7 @@ behavior_kit<Ms...> kit_for(const actor<Ms...>*);
 /// A kit for an actor of class A, made of these arguments. What its constructor throws is thrown.
 template <class A, class... Args>
 [[nodiscard]] auto behavior_kit_of(Args&&... args) {
+    static_assert(tactus::detail::constructor_arguments<A, Args...>::met);
     using kit_type = decltype(detail::kit_for(static_cast<const A*>(nullptr)));
     return kit_type(std::make_shared<bench>(), std::in_place_type<A>, kit_type::default_name,
                     std::forward<Args>(args)...);

@@ -47,6 +47,7 @@ public:
     /// A top-level actor; spawn_exception as actor_system::spawn.
     template <class A, class... Args>
     tactus::detail::ref_of<A> spawn(std::string_view name, Args&&... args) {
+        static_assert(tactus::detail::constructor_arguments<A, Args...>::met);
         const auto made = tactus::detail::spawn_by<A>(
             world(), [&](const actor_world::spawn_request& r) { return world().spawn_top(r); },
             name, {}, std::forward<Args>(args)...);
@@ -61,6 +62,7 @@ public:
     /// C-TST-6: one whose instance the test can see; see actor_under_test.hpp.
     template <class A, class... Args>
     actor_under_test<A> spawn_under_test(std::string_view name, Args&&... args) {
+        static_assert(tactus::detail::constructor_arguments<A, Args...>::met);
         return actor_under_test<A>(*this, spawn<A>(name, std::forward<Args>(args)...));
     }
     template <class... Ms>

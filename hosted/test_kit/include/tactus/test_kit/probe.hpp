@@ -278,6 +278,7 @@ public:
     template <class A, class... Args>
     tactus::detail::ref_of<A> spawn_child(const supervisor_strategy& how, std::string_view name,
                                           Args... args) {
+        static_assert(tactus::detail::constructor_arguments<A, Args...>::met);
         using made = std::expected<tactus::detail::ref_of<A>, spawn_error>;
         core_->set_strategy(how);
         auto result = std::make_shared<std::optional<made>>();

@@ -40,10 +40,12 @@ public:
 
     template <class A, class... Args>
     tactus::detail::ref_of<A> spawn(std::string_view name, Args&&... args) {
+        static_assert(tactus::detail::constructor_arguments<A, Args...>::met);
         return system_.spawn<A>(name, std::forward<Args>(args)...);
     }
     template <class A, class... Args>
     tactus::detail::ref_of<A> spawn_anonymous(Args&&... args) {
+        static_assert(tactus::detail::constructor_arguments<A, Args...>::met);
         return system_.spawn_anonymous<A>(std::forward<Args>(args)...);
     }
     template <class... Ms>

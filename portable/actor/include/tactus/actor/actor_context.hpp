@@ -97,6 +97,7 @@ public:
     [[nodiscard]] std::expected<detail::ref_of<A>, spawn_error> try_spawn(std::string_view name,
                                                                           const spawn_options& how,
                                                                           Args&&... args) {
+        static_assert(detail::constructor_arguments<A, Args...>::met);
         turn& t = in();
         actor_world& of = actor_world::of(t.system());
         return detail::spawn_by<A>(
@@ -113,6 +114,7 @@ public:
     /// gets names nothing.
     template <class A, class... Args>
     detail::ref_of<A> spawn(std::string_view name, Args&&... args) {
+        static_assert(detail::constructor_arguments<A, Args...>::met);
         return or_fail(name, try_spawn<A>(name, spawn_options{}, std::forward<Args>(args)...));
     }
     template <class... Ms>
@@ -121,6 +123,7 @@ public:
     }
     template <class A, class... Args>
     detail::ref_of<A> spawn_anonymous(Args&&... args) {
+        static_assert(detail::constructor_arguments<A, Args...>::met);
         return spawn<A>(std::string_view{}, std::forward<Args>(args)...);
     }
     [[nodiscard]] std::size_t child_count() const noexcept { return world().child_count(in()); }

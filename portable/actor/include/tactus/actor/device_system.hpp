@@ -117,6 +117,7 @@ public:
     template <class A, class... Args>
     [[nodiscard]] std::expected<detail::ref_of<A>, spawn_error> spawn(std::string_view name,
                                                                       Args&&... args) {
+        static_assert(detail::constructor_arguments<A, Args...>::met);
         return try_spawn<A>(name, {}, std::forward<Args>(args)...);
     }
     /// One made of functions (AC-3).
@@ -129,6 +130,7 @@ public:
     [[nodiscard]] std::expected<detail::ref_of<A>, spawn_error> try_spawn(std::string_view name,
                                                                           const spawn_options& how,
                                                                           Args&&... args) {
+        static_assert(detail::constructor_arguments<A, Args...>::met);
         return detail::spawn_by<A>(
             world(), [&](const actor_world::spawn_request& r) { return world().spawn_top(r); },
             name, how, std::forward<Args>(args)...);

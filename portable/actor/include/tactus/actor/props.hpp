@@ -13,10 +13,24 @@
 #include <type_traits>
 #include <utility>
 
+#include <tactus/actor/actor_ref.hpp>
 #include <tactus/actor/actor_type.hpp>
 #include <tactus/base/memory_source.hpp>
 
 namespace tactus::inline v0::detail {
+
+/// What the compiler's first error names; see requirement. Every function that spawns asks for it
+/// itself, so that the line that calls it is named next to the error.
+template <class A, class... Args>
+struct actor_has_no_public_constructor_for;
+template <class A, class... Args>
+struct constructor_arguments {
+    static_assert(requirement<std::is_constructible_v<A, std::decay_t<Args>...>,
+                              actor_has_no_public_constructor_for<A, std::decay_t<Args>...>>::met,
+                  "the actor has no public constructor for the arguments it is spawned with, "
+                  "which are copied and passed as values");
+    static constexpr bool met = true;
+};
 
 /// In one block: the maker, and the instance behind it unless that fits into its slot.
 template <class A, class... Args>
