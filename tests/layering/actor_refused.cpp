@@ -24,6 +24,21 @@
 #define foreign_rate_timer 16
 #define foreign_watch 17
 #define periodic_stays 18
+#define pre_restart_bare 19
+#define pre_restart_private 20
+#define post_restart_bare 21
+#define supervision_private 22
+#define supervision_of_another_type 23
+#define decide_without_child 24
+#define on_other_of_another_type 25
+#define requires_mailbox_private 26
+#define requires_mailbox_of_another_type 27
+#define reentrant_private 28
+#define reentrant_of_an_object 29
+#define terminated_to_change 30
+#define child_failed_to_move 31
+#define receive_timeout_to_change 32
+#define post_restart_of_a_base 33
 
 #if !defined(CASE)
 #define CASE 0
@@ -120,8 +135,108 @@ private:
     int balance_ = 0;
 };
 
-const actor_type& type_of_account() {
-    return actor_type_of<account>();
+// AC-20: members with the names of hooks.
+class guarded : public actor<deposit> {
+public:
+    void on(const deposit&) {}
+#if CASE == pre_restart_bare
+    void pre_restart() {}
+#elif CASE == pre_restart_private
+private:
+    void pre_restart(const failure_cause&) {}
+
+public:
+#else
+    void pre_restart(const failure_cause&, failed_message) {}
+#endif
+#if CASE == post_restart_bare
+    void post_restart() {}
+#else
+    void post_restart(const failure_cause&) {}
+#endif
+#if CASE == supervision_private
+private:
+    supervisor_strategy supervision() { return {}; }
+
+public:
+#elif CASE == supervision_of_another_type
+    int supervision() { return 1; }
+#else
+    supervisor_strategy supervision() { return {}; }
+#endif
+#if CASE == decide_without_child
+    directive decide(const failure_cause&) { return directive::stop; }
+#else
+    directive decide(any_ref, const failure_cause&) { return directive::stop; }
+#endif
+#if CASE == on_other_of_another_type
+    void on_other(const deposit&) {}
+#else
+    void on_other(envelope&) {}
+#endif
+#if CASE == requires_mailbox_private
+private:
+#endif
+#if CASE == requires_mailbox_of_another_type
+    using requires_mailbox = int;
+#else
+    using requires_mailbox = requirements<capability::bounded>;
+#endif
+#if CASE == reentrant_private
+private:
+#else
+public:
+#endif
+#if CASE == reentrant_of_an_object
+    bool reentrant = true;
+#else
+    static constexpr bool reentrant = true;
+#endif
+
+public:
+#if CASE == terminated_to_change
+    void on(terminated&) {}
+#elif CASE != child_failed_to_move  // else it would take that
+    void on(const terminated&) {}
+#endif
+#if CASE == child_failed_to_move
+    void on(child_failed&&) {}
+#else
+    void on(child_failed) {}
+#endif
+#if CASE == receive_timeout_to_change
+    void on(receive_timeout&) {}
+#else
+    void on(const receive_timeout&) {}
+#endif
+};
+
+// Hooks of a base are its own, too; a class without any has none to fit.
+template <class Base>
+class derived : public Base {
+#if CASE == post_restart_of_a_base
+    void post_restart(const failure_cause&) {}
+#endif
+};
+class plain final : public actor<deposit> {
+public:
+    void on(const deposit&) {}
+};
+// A final class cannot be looked into: what does not fit is not a hook, and not refused.
+class sealed final : public actor<deposit> {
+public:
+    void on(const deposit&) {}
+    void post_restart() {}
+};
+
+const actor_type* types[] = {&actor_type_of<account>(),
+                             &actor_type_of<guarded>(),
+                             &actor_type_of<derived<guarded>>(),
+                             &actor_type_of<plain>(),
+                             &actor_type_of<derived<derived<account>>>(),
+                             &actor_type_of<sealed>()};
+const actor_type** all_types() {
+    return types;
 }
 
 void use(const actor_ref<deposit, piano>& ref) {

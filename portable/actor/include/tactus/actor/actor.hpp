@@ -14,7 +14,7 @@
 // found by their names, and must be public: pre_start, post_stop, pre_restart, post_restart,
 // supervision, decide, on(const terminated&), on(const child_failed&), on(const receive_timeout&);
 // on_other(envelope&) gets what would be unhandled. `using requires_mailbox` says what its mailbox
-// must be able to do.
+// must be able to do. A member with the name of a hook that cannot be used as one does not compile.
 //
 // The class has no data and no virtual functions: a table of functions is made for each actor class
 // where it is spawned.
@@ -127,6 +127,112 @@ struct actor_requirements {
     static constexpr bool met = true;
 };
 
+/// The hooks of A that can be called.
+template <class A>
+struct hooks {
+    static constexpr bool pre_restart_with_message =
+        requires(A& a, const failure_cause& w, failed_message m) { a.pre_restart(w, m); };
+    static constexpr bool pre_restart =
+        requires(A& a, const failure_cause& w) { a.pre_restart(w); };
+    static constexpr bool post_restart =
+        requires(A& a, const failure_cause& w) { a.post_restart(w); };
+    static constexpr bool supervision =
+        requires(A& a, supervisor_strategy& s) { s = a.supervision(); };
+    static constexpr bool decide =
+        requires(A& a, any_ref r, const failure_cause& w, directive& d) { d = a.decide(r, w); };
+    static constexpr bool on_other = requires(A& a, envelope& e) { a.on_other(e); };
+    static constexpr bool requires_mailbox = requires {
+        typename std::integral_constant<std::size_t, sizeof(A::requires_mailbox::set)>;
+    };
+    static constexpr bool reentrant = requires { typename std::bool_constant<bool{A::reentrant}>; };
+    /// A handler that takes a signal S only to change it or to move from it is never called.
+    template <class S>
+    static constexpr bool signal_is_constant = requires(A& a, const S& m) {
+        a.on(m);
+    } || !(requires(A& a, S& m) { a.on(m); } || requires(A& a, S& m) { a.on(std::move(m)); });
+};
+
+struct hook_names {
+    struct nothing;
+    void pre_restart();
+    void post_restart();
+    void supervision();
+    void decide();
+    void on_other();
+    using requires_mailbox = nothing;
+    static constexpr bool reentrant = false;
+};
+/// Never made. A name that A has, too, is ambiguous in it, whatever its access.
+template <class A, bool Final = std::is_final_v<A>>
+struct hook_lookup : A, hook_names {};
+template <class A>
+struct hook_lookup<A, true> : hook_names {};
+
+// What the compiler's first error names; see requirement.
+template <class A>
+struct pre_restart_cannot_be_called;
+template <class A>
+struct post_restart_cannot_be_called;
+template <class A>
+struct supervision_cannot_be_called;
+template <class A>
+struct decide_cannot_be_called;
+template <class A>
+struct on_other_cannot_be_called;
+template <class A>
+struct requires_mailbox_cannot_be_read;
+template <class A>
+struct reentrant_cannot_be_read;
+template <class A, class S>
+struct on_cannot_be_called_with_const;
+
+/// AC-20.
+template <class A>
+struct hook_requirements {
+    using in = hook_lookup<A>;
+    using can = hooks<A>;
+    static_assert(
+        requirement < can::pre_restart || can::pre_restart_with_message ||
+            requires { &in::pre_restart; },
+        pre_restart_cannot_be_called < A >> ::met,
+        "a hook is public and is called as pre_restart(const failure_cause&, failed_message); the "
+        "message may be left out");
+    static_assert(
+        requirement < can::post_restart || requires { &in::post_restart; },
+        post_restart_cannot_be_called < A >> ::met,
+        "a hook is public and is called as post_restart(const failure_cause&)");
+    static_assert(
+        requirement < can::supervision || requires { &in::supervision; },
+        supervision_cannot_be_called < A >> ::met,
+        "a hook is public and is called as supervisor_strategy supervision()");
+    static_assert(
+        requirement < can::decide || requires { &in::decide; },
+        decide_cannot_be_called < A >> ::met,
+        "a hook is public and is called as directive decide(any_ref, const failure_cause&)");
+    static_assert(
+        requirement < can::on_other || requires { &in::on_other; },
+        on_other_cannot_be_called < A >> ::met,
+        "a hook is public and is called as on_other(envelope&)");
+    static_assert(
+        requirement < can::requires_mailbox || requires { typename in::requires_mailbox; },
+        requires_mailbox_cannot_be_read < A >> ::met,
+        "what a mailbox must do is public: using requires_mailbox = tactus::requirements<...>");
+    static_assert(
+        requirement < can::reentrant || requires { in::reentrant; },
+        reentrant_cannot_be_read < A >> ::met,
+        "whether others are handled meanwhile is public: static constexpr bool reentrant");
+    static_assert(requirement<can::template signal_is_constant<terminated>,
+                              on_cannot_be_called_with_const<A, terminated>>::met,
+                  "a hook is called as on(const terminated&)");
+    static_assert(requirement<can::template signal_is_constant<child_failed>,
+                              on_cannot_be_called_with_const<A, child_failed>>::met,
+                  "a hook is called as on(const child_failed&)");
+    static_assert(requirement<can::template signal_is_constant<receive_timeout>,
+                              on_cannot_be_called_with_const<A, receive_timeout>>::met,
+                  "a hook is called as on(const receive_timeout&)");
+    static constexpr bool met = true;
+};
+
 /// Runs user code of an actor; what it throws or returns becomes a cause for its supervisor.
 template <class Call>
 [[nodiscard]] handled guard(cell& c, Call&& call) noexcept {
@@ -217,7 +323,7 @@ struct actor_table {
             return guard(c, handle);
     }
     static constexpr bool reentrant = [] {
-        if constexpr (requires { A::reentrant; })
+        if constexpr (hooks<A>::reentrant)
             return bool{A::reentrant};
         else
             return false;
@@ -364,17 +470,15 @@ struct actor_table {
             t.post_stop = [](cell& c, void* p) noexcept {
                 return guard(c, [&] { return instance(p).post_stop(); });
             };
-        if constexpr (requires(A& a, const failure_cause& w, failed_message m) {
-                          a.pre_restart(w, m);
-                      })
+        if constexpr (hooks<A>::pre_restart_with_message)
             t.pre_restart = [](cell& c, void* p, const failure_cause& why, envelope* e) noexcept {
                 return guard(c, [&] { return instance(p).pre_restart(why, failed_message(e)); });
             };
-        else if constexpr (requires(A& a, const failure_cause& w) { a.pre_restart(w); })
+        else if constexpr (hooks<A>::pre_restart)
             t.pre_restart = [](cell& c, void* p, const failure_cause& why, envelope*) noexcept {
                 return guard(c, [&] { return instance(p).pre_restart(why); });
             };
-        if constexpr (requires(A& a, const failure_cause& w) { a.post_restart(w); })
+        if constexpr (hooks<A>::post_restart)
             t.post_restart = [](cell& c, void* p, const failure_cause& why) noexcept {
                 return guard(c, [&] { return instance(p).post_restart(why); });
             };
@@ -391,7 +495,7 @@ struct actor_table {
             t.on_receive_timeout = [](cell& c, void* p, const receive_timeout& m) noexcept {
                 return guard(c, [&] { return instance(p).on(m); });
             };
-        if constexpr (requires(A& a, envelope& e) { a.on_other(e); })
+        if constexpr (hooks<A>::on_other)
             t.on_other = [](cell& c, void* p, envelope& e) noexcept {
                 return guard(c, [&] { return instance(p).on_other(e); });
             };
@@ -399,9 +503,9 @@ struct actor_table {
             t.mailbox_requirement = capability::deque;
             t.stash_capacity = A::stash_capacity;
         }
-        if constexpr (requires { typename A::requires_mailbox; })
+        if constexpr (hooks<A>::requires_mailbox)
             t.mailbox_requirement = t.mailbox_requirement | A::requires_mailbox::set;
-        if constexpr (requires(A& a, supervisor_strategy& s) { s = a.supervision(); })
+        if constexpr (hooks<A>::supervision)
             t.supervision = [](cell& c, void* p, const failure_cause& why, supervisor_strategy& s,
                                directive& d) noexcept {
                 return guard(c, [&]() -> std::expected<void, failure> {
@@ -412,9 +516,7 @@ struct actor_table {
                     return {};
                 });
             };
-        if constexpr (requires(A& a, any_ref r, const failure_cause& w, directive& d) {
-                          d = a.decide(r, w);
-                      })
+        if constexpr (hooks<A>::decide)
             t.decide = [](cell& c, void* p, any_ref child, const failure_cause& why,
                           directive& d) noexcept {
                 return guard(c, [&] { d = instance(p).decide(child, why); });
@@ -426,6 +528,7 @@ struct actor_table {
 template <class A, class... Ms>
 const actor_type& table_of(const actor<Ms...>*) noexcept {
     static_assert(actor_requirements<A>::met);
+    static_assert(hook_requirements<A>::met);
     static_assert((message_requirements<Ms>::met && ...));
     static constexpr actor_type table = actor_table<A, Ms...>::make();
     return table;
