@@ -5,20 +5,17 @@
 
 #include <tactus/tactus.hpp>
 
-class metronome : public tactus::actor<int> {
-public:
+struct metronome : tactus::actor<int> {
     void pre_start() {
-        const auto started =
-            context().start_timer_at_fixed_rate("beat", 4, tactus::duration::from_ms(10));
-        if (!started)
-            context().fail(started.error());
+        if (!context().start_timer_at_fixed_rate("beat", 4, tactus::duration::from_ms(10)))
+            context().fail({"no timer"});
     }
     void on(int beats) {
-        std::printf("beat %d of %d\n", ++count_, beats);
-        if (count_ == beats)
+        std::printf("beat %d of %d\n", ++count, beats);
+        if (count == beats)
             context().world().terminate();
     }
-    int count_ = 0;
+    int count = 0;
 };
 int main() {
     tactus::actor_system system("quick-start");

@@ -13,9 +13,6 @@ add_test(NAME "documents: the README shows the example that is run"
 add_test(NAME "documents: kernel.md shows the example that is run"
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/readme_program.py
     ${PROJECT_SOURCE_DIR}/docs/kernel.md ${PROJECT_SOURCE_DIR}/examples/bare_messages.cpp "struct doubled")
-add_test(NAME "documents: mailboxes.md shows the example that is run"
-  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/readme_program.py
-    ${PROJECT_SOURCE_DIR}/docs/mailboxes.md ${PROJECT_SOURCE_DIR}/examples/bounded_mailbox.cpp "struct line")
 set(quick_start Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/documents/quick_start.py)
 add_test(NAME "documents: the quick start shows short programs that are run (DC-3)"
   COMMAND ${quick_start} ${PROJECT_SOURCE_DIR}/docs/quick_start.md ${PROJECT_SOURCE_DIR}/examples/quick_start.cpp

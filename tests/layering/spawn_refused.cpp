@@ -24,6 +24,9 @@
 #define BY 0
 #endif
 enum { by = BY };
+#if BY == nothing
+#define WITHOUT_ARGUMENTS
+#endif
 #undef system
 #undef context
 #undef kit
@@ -74,7 +77,7 @@ void spawn_all(tactus::actor_system& in, tactus::test::kit& beside,
     (void)beside.spawn_under_test<account>("a", "ann", balance<by == 8>());
     (void)threads.spawn<account>("a", "ann", balance<by == 9>());
     (void)tactus::test::behavior_kit_of<account>("ann", balance<by == 10>());
-#if BY == 11
+#if defined(WITHOUT_ARGUMENTS)
     (void)in.spawn<account>("a");
 #endif
 }

@@ -483,7 +483,7 @@ TEST(backoff_restart, SC_10_a_guardian_holds_no_lock_while_it_asks_for_a_timer) 
         who.tell(1);
         EXPECT_TRUE(until([&] { return events.has_spawned && !events.failed().empty(); }));
         EXPECT_EQ(events.failed(),
-                  "its back-off: the scheduler refuses a timer: capacity_exceeded");
+                  "delayed restart: the scheduler refuses a timer: capacity_exceeded");
         EXPECT_TRUE(until([&] { return !system.select("/user/guest"); }));
         EXPECT_TRUE(system.select("/user/late"));
     }

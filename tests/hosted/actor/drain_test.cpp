@@ -582,9 +582,11 @@ namespace {
 
 class listener : public actor<system_phase_changed> {
 public:
-    explicit listener(std::atomic<int>* seen) : seen_(seen) {}
+    listener(std::atomic<int>* seen, std::latch* subscribed)
+        : seen_(seen), subscribed_(subscribed) {}
     void pre_start() {
         EXPECT_TRUE(context().world().subscribe<system_phase_changed>(any_ref(context().self())));
+        subscribed_->count_down();
     }
     void on(const system_phase_changed& e) {
         const bool first = seen_->load() == 0;
@@ -595,6 +597,7 @@ public:
 
 private:
     std::atomic<int>* seen_;
+    std::latch* subscribed_;
 };
 
 }  // namespace
@@ -603,7 +606,9 @@ TEST(drain, DF_67_CO_5_phases_are_events) {
     std::atomic<int> seen{0};
     counts c;
     actor_system system("phases", quiet());
-    (void)system.spawn<listener>("listener", &seen);
+    std::latch subscribed(1);
+    (void)system.spawn<listener>("listener", &seen, &subscribed);
+    subscribed.wait();
     const counter_ref ref = system.spawn<counter>("counter", &c);
     EXPECT_TRUE(system.ask<int>(ref, [](auto me) { return question{me}; }, 10s));
     const drain_report r = system.drain(60s);
