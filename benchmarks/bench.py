@@ -174,6 +174,7 @@ counted = {
     "kernel": (["structures", "ping", "ring", "four", "fan", "pairs", "spawn"], 10_000),
     "actors": (["ping", "four", "ring", "fan", "pairs", "skynet"], 10_000),
     "scheduler": (["cancel"], 10_000),
+    "timers": (["overflow"], 10_000),
 }
 
 

@@ -11,7 +11,11 @@
 // Insert is the mean over filling from nothing to n. "Next deadline" asks a wheel that has not
 // changed; "cancel the earliest and ask" takes the earliest away each time.
 //
+// Overflow (PF-32), of ours alone: delays of 24 h and up to one hour more do not fit the wheel and
+// wait in a heap. Time passes until all of them have been promoted to the wheel; then they fire.
+//
 // usage: timers SUBJECT N      SUBJECT: ours, asio, libuv, priority_queue, multimap
+//        BENCH_ONLY=wheel or overflow: that part alone
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -19,6 +23,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tactus/base/det_rng.hpp>
@@ -37,6 +42,7 @@ namespace {
 
 constexpr std::uint32_t minute_ms = 60'000;
 constexpr std::uint32_t hour_ms = 3'600'000;
+constexpr std::uint32_t day_ms = 24 * hour_ms;  // as far as the wheel reaches
 
 std::vector<std::uint32_t> random_delays(std::size_t n, std::uint32_t horizon_ms,
                                          std::uint64_t seed) {
@@ -151,6 +157,32 @@ int run(std::size_t n) {
     return 0;
 }
 
+int run_overflow(std::size_t n) {
+    auto delays = random_delays(n, hour_ms, 6);
+    for (auto& d : delays)
+        d += day_ms;
+    bench::ours_timers subject(n);
+    // Warm, as above.
+    insert_all(subject, delays);
+    for (std::size_t i = n; i-- > 0;)
+        subject.cancel(i);
+    const auto insert = bench::measure(n, [&] { insert_all(subject, delays); });
+    const std::size_t waiting = subject.overflow_count();
+    bench::report("PF-32", "insert beyond the wheel", n, insert);
+    const auto promote = bench::measure(n, [&] { subject.pass(2 * hour_ms); });
+    const std::size_t left = subject.overflow_count();
+    bench::report("PF-32", "promote from overflow", n, promote);
+    std::uint64_t fired = 0;
+    const auto expire = bench::measure(n, [&] { fired = subject.expire_all(); });
+    bench::report("PF-32", "expire after promotion", n, expire);
+    if (waiting != n || left != 0 || fired != n) {
+        std::fprintf(stderr, "timers: %zu of %zu waited in overflow, %zu were left, %llu fired\n",
+                     waiting, n, left, static_cast<unsigned long long>(fired));
+        return 1;
+    }
+    return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -160,8 +192,12 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "usage: timers ours|asio|libuv|priority_queue|multimap N\n");
         return 2;
     }
-    if (subject == "ours")
-        return run<bench::ours_timers>(n);
+    const char* const only = std::getenv("BENCH_ONLY");
+    const auto wanted = [&](std::string_view part) { return only == nullptr || part == only; };
+    if (subject == "ours") {
+        const int failed = wanted("wheel") ? run<bench::ours_timers>(n) : 0;
+        return failed == 0 && wanted("overflow") ? run_overflow(n) : failed;
+    }
     if (subject == "priority_queue")
         return run<bench::priority_queue_timers>(n);
     if (subject == "multimap")

@@ -41,6 +41,13 @@ public:
     void restore() {}
     static constexpr std::size_t handle_bytes = sizeof(tactus::timer_handle);
     std::uint64_t next_deadline() const { return *wheel_->next_deadline(); }
+    std::size_t overflow_count() const { return wheel_->overflow_size(); }
+    /// Time in which nothing fires.
+    void pass(std::uint32_t ms) {
+        now_ = now_ + tactus::duration::from_ms(ms);
+        if (wheel_->advance(now_, [](const tactus::expired_timer&) {}) != 0u)
+            std::abort();
+    }
 
     static bool reaches(std::uint32_t) { return true; }
     std::uint64_t expire_all() {
