@@ -63,13 +63,13 @@ gate* bench::find(any_ref who) noexcept {
     return found != gates_.rend() ? found->get() : nullptr;
 }
 
-gate& bench::child(const gate& parent, std::string_view name) {
+gate& bench::child(const gate& parent, std::string_view name, const std::source_location& where) {
     const auto found =
         std::ranges::find_if(children_.rbegin(), children_.rend(), [&](const child_entry& c) {
             return c.parent == parent.who().index() && c.which->name() == name;
         });
     if (found == children_.rend())
-        fail("there was no child with the name '" + std::string(name) + "'");
+        fail("there was no child with the name '" + std::string(name) + "'", where);
     return *found->which;
 }
 

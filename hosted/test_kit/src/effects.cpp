@@ -16,22 +16,24 @@ bool timer_scheduled::send() const {
 
 // ---- questions
 
-std::shared_ptr<bench> ask_initiated::open() const {
+std::shared_ptr<bench> ask_initiated::open(const std::source_location& where) const {
     std::shared_ptr<bench> in = of_.lock();
     if (in == nullptr)
-        fail("the question was not recorded, or its kit has ended");
+        fail("the question was not recorded, or its kit has ended", where);
     if (state_->done)
-        fail("the question was answered already, or its time was up");
+        fail("the question was answered already, or its time was up", where);
     if (!in->world().lives(state_->what.reply_to))
-        fail("nobody waits for the answer any more");
+        fail("nobody waits for the answer any more", where);
     return in;
 }
 
-any_ref ask_initiated::begin_answer(const message_type& type) const {
-    (void)open();
+any_ref ask_initiated::begin_answer(const message_type& type,
+                                    const std::source_location& where) const {
+    (void)open(where);
     if (!same_message(type, *state_->what.reply))
         fail("the actor asked for a reply of type " + std::string(reply) + ", not " +
-             std::string(type.name));
+                 std::string(type.name),
+             where);
     state_->done = true;
     return state_->what.reply_to;
 }
@@ -40,8 +42,8 @@ void ask_initiated::end_answer() const {
     of_.lock()->run();
 }
 
-void ask_initiated::time_out() const {
-    const std::shared_ptr<bench> in = open();
+void ask_initiated::time_out(std::source_location where) const {
+    const std::shared_ptr<bench> in = open(where);
     state_->done = true;
     in->time_out(state_->what);
 }

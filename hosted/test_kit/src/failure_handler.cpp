@@ -22,14 +22,16 @@ failure_handler set_failure_handler(failure_handler to) {
     return std::exchange(handler(), std::move(to));
 }
 
-void fail(const std::string& text) {
+void fail(const std::string& what, const std::source_location& where) {
+    const std::string text =
+        std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " + what;
     failure_handler call;
     {
         const std::lock_guard held(mutex);
         call = handler();
     }
     if (call)
-        call(text);
+        call(text, where);
     throw assertion_failed(text);
 }
 

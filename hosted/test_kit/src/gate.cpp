@@ -47,21 +47,22 @@ void gate::keep(turn& t, envelope& e) {
     front_ = unstashed == 0 ? 0 : front_ + 1;
 }
 
-void gate::perform(std::function<handled(turn& t, void* place)> what) {
-    expect_alive();
+void gate::perform(std::function<handled(turn& t, void* place)> what,
+                   const std::source_location& where) {
+    expect_alive(where);
     (void)in_.world().take_failure(who_);
     who_.tell(order{std::move(what)});
     in_.run();
     in_.world().rethrow_failure(who_);
 }
 
-void gate::begin() {
+void gate::begin(std::source_location where) {
     if (std::exchange(begun_, true))
         return;
-    perform([](turn& t, void* place) { return actor_world::start(t, place); });
+    perform([](turn& t, void* place) { return actor_world::start(t, place); }, where);
 }
 
-void gate::run(envelope& e) {
+void gate::run(envelope& e, const std::source_location& where) {
     // An actor that ends before it comes to the order does not handle the message: then it ends
     // with the order.
     struct owner {
@@ -73,46 +74,52 @@ void gate::run(envelope& e) {
         }
     };
     auto own = std::make_shared<owner>(in_, &e);
-    perform([this, own](turn& t, void* place) -> handled {
-        envelope& m = *std::exchange(own->e, nullptr);
-        open_ = true;
-        t.set_sender(m.sender.read());
-        const handled result = inner_.receive(t, place, m);
-        open_ = false;
-        if (!t.take_keeps(m))
-            in_.dispose(m);
-        return result.what() == handled::kind::kept ? handled::ok() : result;
-    });
+    perform(
+        [this, own](turn& t, void* place) -> handled {
+            envelope& m = *std::exchange(own->e, nullptr);
+            open_ = true;
+            t.set_sender(m.sender.read());
+            const handled result = inner_.receive(t, place, m);
+            open_ = false;
+            if (!t.take_keeps(m))
+                in_.dispose(m);
+            return result.what() == handled::kind::kept ? handled::ok() : result;
+        },
+        where);
 }
 
-bool gate::run_one() {
+bool gate::run_one(const std::source_location& where) {
     in_.run();
     if (inbox.empty())
         return false;
     envelope& e = *inbox.front();
     inbox.pop_front();
-    run(e);
+    run(e, where);
     return true;
 }
 
-void gate::signal(const terminated& m) {
-    perform([this, m](turn& t, void* place) {
-        cell& c = cell::at(place);
-        actor_world& world = in_.world().world();
-        if (inner_.on_terminated == nullptr)
-            return world.death_pact(c);
-        return inner_.on_terminated(c, actor_world::instance_of(t.place()), m);
-    });
+void gate::signal(const terminated& m, const std::source_location& where) {
+    perform(
+        [this, m](turn& t, void* place) {
+            cell& c = cell::at(place);
+            actor_world& world = in_.world().world();
+            if (inner_.on_terminated == nullptr)
+                return world.death_pact(c);
+            return inner_.on_terminated(c, actor_world::instance_of(t.place()), m);
+        },
+        where);
 }
 
-void gate::signal(const receive_timeout& m) {
+void gate::signal(const receive_timeout& m, const std::source_location& where) {
     if (inner_.on_receive_timeout == nullptr)
-        fail("the actor has no handler for receive_timeout");
-    perform([this, m](turn& t, void* place) {
-        cell& c = cell::at(place);
-        void* instance = actor_world::instance_of(t.place());
-        return inner_.on_receive_timeout(c, instance, m);
-    });
+        fail("the actor has no handler for receive_timeout", where);
+    perform(
+        [this, m](turn& t, void* place) {
+            cell& c = cell::at(place);
+            void* instance = actor_world::instance_of(t.place());
+            return inner_.on_receive_timeout(c, instance, m);
+        },
+        where);
 }
 
 bool gate::is_alive() const {
@@ -120,9 +127,10 @@ bool gate::is_alive() const {
     return in_.world().lives(who_);
 }
 
-void gate::expect_alive() const {
+void gate::expect_alive(const std::source_location& where) const {
     if (!is_alive())
-        fail("the actor" + (name_.empty() ? std::string() : " '" + name_ + "'") + " has ended");
+        fail("the actor" + (name_.empty() ? std::string() : " '" + name_ + "'") + " has ended",
+             where);
 }
 
 void* gate::instance() const {

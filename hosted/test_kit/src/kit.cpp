@@ -7,27 +7,31 @@
 
 namespace tactus::inline v0::test {
 
-void kit::advance(duration d) {
+void kit::advance(duration d, std::source_location where) {
     if (d < duration::zero())
-        fail("time does not go back, by " + describe(d));
-    (void)world_.run_until(now() + d, {});
+        fail("time does not go back, by " + describe(d), where);
+    (void)world_.run_until(now() + d, {}, where);
 }
 
-void kit::stall(duration d) {
+void kit::stall(duration d, std::source_location where) {
     if (d < duration::zero())
-        fail("time does not go back, by " + describe(d));
+        fail("time does not go back, by " + describe(d), where);
     world_.stall(d);
 }
 
-bool kit::wait(place& at, instant until, const std::function<bool()>& ready) {
-    return world_.run_until(until, [&] {
-        const std::lock_guard held(at.mutex);
-        return ready();
-    });
+bool kit::wait(place& at, instant until, const std::function<bool()>& ready,
+               const std::source_location& where) {
+    return world_.run_until(
+        until,
+        [&] {
+            const std::lock_guard held(at.mutex);
+            return ready();
+        },
+        where);
 }
 
-void kit::shutdown() {
-    if (world_.end())
+void kit::shutdown(std::source_location where) {
+    if (world_.end(where))
         return;
     class string_sink final : public text_sink {
     public:
@@ -35,7 +39,7 @@ void kit::shutdown() {
         std::string text;
     } left;
     dump_dispatchers(world().kernel(), left, {});
-    fail("the world did not end; left are:\n" + left.text);
+    fail("the world did not end; left are:\n" + left.text, where);
 }
 
 }  // namespace tactus::inline v0::test

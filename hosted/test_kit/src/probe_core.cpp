@@ -77,21 +77,26 @@ supervisor_strategy probe_core::strategy() {
 
 // ---- the test's
 
-bool probe_core::wait(duration max, const std::function<bool()>& ready) {
+bool probe_core::wait(duration max, const std::function<bool()>& ready,
+                      const std::source_location& where) {
     if (worker::current() != nullptr)
-        fail("an expectation would wait within an actor");
-    return host_.wait(place_, host_.now() + max, ready);
+        fail("an expectation would wait within an actor", where);
+    return host_.wait(place_, host_.now() + max, ready, where);
 }
 
-std::unique_ptr<received_message> probe_core::next(duration max) {
+std::unique_ptr<received_message> probe_core::next(duration max,
+                                                   const std::source_location& where) {
     std::unique_ptr<received_message> m;
-    const bool came = wait(max, [&] {
-        if (queue_.empty())
-            return false;
-        m = std::move(queue_.front());
-        queue_.pop_front();
-        return true;
-    });
+    const bool came = wait(
+        max,
+        [&] {
+            if (queue_.empty())
+                return false;
+            m = std::move(queue_.front());
+            queue_.pop_front();
+            return true;
+        },
+        where);
     last_was_silence_ = !came;
     if (came)
         last_sender_ = m->sender();
@@ -108,17 +113,18 @@ bool probe_core::knows_ended(any_ref who) {
     return std::ranges::find(ended_, who) != ended_.end();
 }
 
-bool probe_core::await_end(any_ref who, duration max) {
+bool probe_core::await_end(any_ref who, duration max, const std::source_location& where) {
     watch(who);
-    const bool came = wait(max, [&] { return std::erase(ended_, who) != 0; });
+    const bool came = wait(max, [&] { return std::erase(ended_, who) != 0; }, where);
     if (came)
         std::erase(watched_, who);
     last_was_silence_ = false;
     return came;
 }
 
-bool probe_core::await(duration max, const std::function<bool()>& done) {
-    return wait(max, done);
+bool probe_core::await(duration max, const std::function<bool()>& done,
+                       const std::source_location& where) {
+    return wait(max, done, where);
 }
 
 void probe_core::note(const std::function<void()>& change) {
@@ -164,25 +170,28 @@ probe_core::window probe_core::open_window(duration min, duration max) {
     return w;
 }
 
-void probe_core::close_window(const window& w) {
+void probe_core::close_window(const window& w, const std::source_location& where) {
     leave_window(w);
     const duration took = host_.now() - w.begin;
     if (took < w.min)
-        fail("block took " + describe(took) + ", should at least have been " + describe(w.min));
+        fail("block took " + describe(took) + ", should at least have been " + describe(w.min),
+             where);
     // Who waited for silence to the end is not late for it.
     if (took > w.max && !last_was_silence_)
-        fail("block took " + describe(took) + ", exceeding " + describe(w.max));
+        fail("block took " + describe(took) + ", exceeding " + describe(w.max), where);
 }
 
 // ---- texts
 
-void probe_core::fail(const std::string& text) const {
-    test::fail(name_ + ": " + text + (hint_.empty() ? "" : "; hint: " + hint_));
+void probe_core::fail(const std::string& text, const std::source_location& where) const {
+    test::fail(name_ + ": " + text + (hint_.empty() ? "" : "; hint: " + hint_), where);
 }
 
-void probe_core::fail_late(duration limit, instant since, const std::string& during) {
-    fail("timeout (" + describe(limit) + ") " + during + ", waited " +
-         describe(host_.now() - since));
+void probe_core::fail_late(duration limit, instant since, const std::string& during,
+                           const std::source_location& where) {
+    fail(
+        "timeout (" + describe(limit) + ") " + during + ", waited " + describe(host_.now() - since),
+        where);
 }
 
 // ---- settings

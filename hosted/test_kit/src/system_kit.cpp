@@ -29,16 +29,16 @@ system_kit::system_kit(std::string_view test_name, const actor_system::options& 
                        const test_times& times)
     : system_(unique_name(system_name_of(test_name)), o), host_(system_, times) {}
 
-probe<unhandled_letter> system_kit::create_unhandled_probe() {
-    return create_event_probe<unhandled_letter>("unhandled");
+probe<unhandled_letter> system_kit::create_unhandled_probe(std::source_location where) {
+    return create_event_probe<unhandled_letter>("unhandled", where);
 }
 
-probe<dead_letter> system_kit::create_dead_letter_probe() {
-    return create_event_probe<dead_letter>("dead-letters");
+probe<dead_letter> system_kit::create_dead_letter_probe(std::source_location where) {
+    return create_event_probe<dead_letter>("dead-letters", where);
 }
 
-probe<dead_letter> system_kit::create_dropped_probe() {
-    probe<dead_letter> p(host_, "dropped");
+probe<dead_letter> system_kit::create_dropped_probe(std::source_location where) {
+    probe<dead_letter> p(host_, "dropped", where);
     p.ignore([](const dead_letter& m) {
         switch (m.cause) {
         case dead_letter_cause::mailbox_full:
@@ -52,15 +52,15 @@ probe<dead_letter> system_kit::create_dropped_probe() {
         }
     });
     if (!system_.world().subscribe<dead_letter>(p.ref()))
-        fail(p.name() + ": no memory to subscribe");
+        fail(p.name() + ": no memory to subscribe", where);
     return p;
 }
 
-void system_kit::shutdown() {
-    shutdown(host_.times().dilated(host_.times().shutdown));
+void system_kit::shutdown(std::source_location where) {
+    shutdown(host_.times().dilated(host_.times().shutdown), where);
 }
 
-void system_kit::shutdown(duration limit) {
+void system_kit::shutdown(duration limit, std::source_location where) {
     if (system_.terminate_and_wait(std::chrono::nanoseconds(limit.ns())))
         return;
     class string_sink final : public text_sink {
@@ -70,7 +70,8 @@ void system_kit::shutdown(duration limit) {
     } left;
     dump_dispatchers(system_.world().kernel(), left, {});
     fail("the system '" + std::string(name()) + "' did not end within " + describe(limit) +
-         "; left are:\n" + left.text);
+             "; left are:\n" + left.text,
+         where);
 }
 
 }  // namespace tactus::inline v0::test

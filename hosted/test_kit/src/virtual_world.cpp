@@ -76,7 +76,8 @@ virtual_world::~virtual_world() {
     world_.sweep();
 }
 
-bool virtual_world::run_until(instant until, const std::function<bool()>& ready) {
+bool virtual_world::run_until(instant until, const std::function<bool()>& ready,
+                              std::source_location where) {
     std::size_t runs = 0;
     for (;;) {
         if (ready && ready())
@@ -94,15 +95,16 @@ bool virtual_world::run_until(instant until, const std::function<bool()>& ready)
         }
         if (++runs > how_.runs_max)
             fail("the world of '" + how_.name + "' is never idle: " + std::to_string(runs - 1) +
-                 " runs without time passing");
+                     " runs without time passing",
+                 where);
     }
     (void)time_.advance_to(until);
     return ready && ready();
 }
 
-bool virtual_world::end() {
+bool virtual_world::end(std::source_location where) {
     world_.terminate();
-    run_until_idle();
+    run_until_idle(where);
     return ended_;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <latch>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <thread>
 
@@ -214,10 +215,18 @@ TEST(describe, TK_1_durations) {
 // TK-1: another way to tell a failure.
 TEST(failure_handler, TK_1_may_be_replaced) {
     std::string told;
-    auto before = test::set_failure_handler([&](const std::string& text) { told = text; });
-    EXPECT_EQ(text_of_failure([] { test::fail("wrong"); }), "wrong");
-    EXPECT_EQ(told, "wrong");
-    (void)test::set_failure_handler([](const std::string& text) { throw std::string(text); });
+    std::source_location at;
+    auto before =
+        test::set_failure_handler([&](const std::string& text, const std::source_location& where) {
+            told = text;
+            at = where;
+        });
+    const auto here = std::source_location::current();
+    EXPECT_EQ(text_of_failure([&] { test::fail("wrong", here); }), "wrong");
+    EXPECT_EQ(told, std::string(__FILE__) + ":" + std::to_string(here.line()) + ": wrong");
+    EXPECT_EQ(at.line(), here.line());
+    (void)test::set_failure_handler(
+        [](const std::string& text, const std::source_location&) { throw std::string(text); });
     EXPECT_THROW(test::fail("wrong"), std::string);
     (void)test::set_failure_handler(std::move(before));
     told.clear();

@@ -30,22 +30,25 @@ public:
     [[nodiscard]] bool is_alive() const noexcept { return in_.is_alive(who_); }
     /// Handled when this returns, with everything that comes of it now.
     template <class M>
-    void tell(M&& message, any_ref sender = {}) {
+    void tell(M&& message, any_ref sender = {},
+              std::source_location where = std::source_location::current()) {
         who_.any().tell(std::forward<M>(message), sender);
-        in_.run_until_idle();
+        in_.run_until_idle(where);
     }
     /// As tell; what the handler threw is thrown. A failure that is none: actor_failure.
     template <class M>
-    void receive(M&& message, any_ref sender = {}) {
+    void receive(M&& message, any_ref sender = {},
+                 std::source_location where = std::source_location::current()) {
         (void)in_.inside().take_failure(who_);
-        tell(std::forward<M>(message), sender);
+        tell(std::forward<M>(message), sender, where);
         in_.inside().rethrow_failure(who_);
     }
     /// The instance there is now. Requires: it is alive, which is expected.
-    [[nodiscard]] A& underlying() const {
+    [[nodiscard]] A& underlying(
+        std::source_location where = std::source_location::current()) const {
         slot* place = in_.world().kernel().slots().find(who_.index());
         if (place == nullptr || !cell::of(*place).has_instance())
-            fail("the actor under test has no instance: it has ended, or did not begin");
+            fail("the actor under test has no instance: it has ended, or did not begin", where);
         return *std::launder(static_cast<A*>(actor_world::instance_of(*place)));
     }
     A* operator->() const { return &underlying(); }

@@ -24,6 +24,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -47,9 +48,16 @@ class asked_reply {
 public:
     explicit asked_reply(inbox<R> in) : in_(std::move(in)) {}
     [[nodiscard]] bool has_reply() const { return in_.has_messages(); }
-    R receive_reply() { return in_.template receive<R>(); }
-    void expect_reply(const R& value) { in_.expect(value); }
-    void expect_no_reply() const { in_.expect_empty(); }
+    R receive_reply(std::source_location where = std::source_location::current()) {
+        return in_.template receive<R>(where);
+    }
+    void expect_reply(const R& value,
+                      std::source_location where = std::source_location::current()) {
+        in_.expect(value, where);
+    }
+    void expect_no_reply(std::source_location where = std::source_location::current()) const {
+        in_.expect_empty(where);
+    }
 
 private:
     inbox<R> in_;
@@ -87,26 +95,35 @@ public:
 
     /// Handles this one now, whatever waits in the inbox.
     template <class M>
-    void run(M&& message, any_ref sender = {}) {
+    void run(M&& message, any_ref sender = {},
+             std::source_location where = std::source_location::current()) {
         static_assert(takes<M>, "the actor does not take this message");
-        of_->expect_alive();
+        of_->expect_alive(where);
         envelope* e = in_->world().world().kernel().wrap(of_->who().index(),
                                                          std::forward<M>(message), sender.index());
         if (e == nullptr)
-            fail("there is no envelope for the message, or it could not be made");
-        of_->run(*e);
+            fail("there is no envelope for the message, or it could not be made", where);
+        of_->run(*e, where);
     }
     /// The first of the inbox. False: it is empty.
-    bool run_one() { return of_->run_one(); }
+    bool run_one(std::source_location where = std::source_location::current()) {
+        return of_->run_one(where);
+    }
     /// What the actor replies to the message that `make` makes of a reference.
     template <class R, class Make>
-    [[nodiscard]] asked_reply<R> run_ask(Make&& make) {
+    [[nodiscard]] asked_reply<R> run_ask(
+        Make&& make, std::source_location where = std::source_location::current()) {
         inbox<R> replies = create_inbox<R>();
-        run(std::forward<Make>(make)(replies.ref()), replies.ref());
+        run(std::forward<Make>(make)(replies.ref()), replies.ref(), where);
         return asked_reply<R>(std::move(replies));
     }
-    void signal(const terminated& m) { of_->signal(m); }
-    void signal(const receive_timeout& m) { of_->signal(m); }
+    void signal(const terminated& m, std::source_location where = std::source_location::current()) {
+        of_->signal(m, where);
+    }
+    void signal(const receive_timeout& m,
+                std::source_location where = std::source_location::current()) {
+        of_->signal(m, where);
+    }
     /// Its end, with post_stop.
     void stop() {
         (void)in_->world().world().stop(of_->who().index());
@@ -117,18 +134,21 @@ public:
 
     /// The instance. Requires: it is an A, and alive; both are expected.
     template <class A>
-    [[nodiscard]] A& underlying() const {
+    [[nodiscard]] A& underlying(
+        std::source_location where = std::source_location::current()) const {
         if (&of_->inner() != &actor_type_of<A>())
             fail("the actor is a " + std::string(of_->inner().name) + ", not a " +
-                 std::string(type_name<A>()));
+                     std::string(type_name<A>()),
+                 where);
         void* found = of_->instance();
         if (found == nullptr)
-            fail("the actor has ended");
+            fail("the actor has ended", where);
         return *std::launder(static_cast<A*>(found));
     }
     /// Of an actor made of functions: what handles the next message.
-    [[nodiscard]] const behavior<Ms...>& current_behavior() const {
-        return underlying<functional_actor<Ms...>>().current();
+    [[nodiscard]] const behavior<Ms...>& current_behavior(
+        std::source_location where = std::source_location::current()) const {
+        return underlying<functional_actor<Ms...>>(where).current();
     }
 
     // ---- effects, in order; what was expected or retrieved is gone
@@ -148,28 +168,29 @@ public:
     }
     /// The next one, which is an E.
     template <class E>
-    E expect_effect() {
+    E expect_effect(std::source_location where = std::source_location::current()) {
         const effect next = retrieve_effect();
         if (const E* e = std::get_if<E>(&next))
             return *e;
-        wrong("an effect of type " + std::string(type_name<E>()), next);
+        wrong("an effect of type " + std::string(type_name<E>()), next, where);
     }
     /// The next one, which equals `value`.
     template <class E>
         requires std::constructible_from<effect, const E&>
-    E expect_effect(const E& value) {
+    E expect_effect(const E& value, std::source_location where = std::source_location::current()) {
         const effect next = retrieve_effect();
         if (const E* e = std::get_if<E>(&next); e != nullptr && *e == value)
             return *e;
-        wrong(describe(value), next);
+        wrong(describe(value), next, where);
     }
     /// The next one, which is an E for which `matches` is true.
     template <class E, std::predicate<const E&> Matches>
-    E expect_effect_matching(Matches&& matches) {
+    E expect_effect_matching(Matches&& matches,
+                             std::source_location where = std::source_location::current()) {
         const effect next = retrieve_effect();
         if (const E* e = std::get_if<E>(&next); e != nullptr && matches(*e))
             return *e;
-        fail("expected matching effect but got: " + describe(next));
+        fail("expected matching effect but got: " + describe(next), where);
     }
 
     // ---- others
@@ -182,25 +203,32 @@ public:
         return inbox<Others...>(in_, in_->spawn_inbox());
     }
     template <class... Others>
-    [[nodiscard]] inbox<Others...> child_inbox(std::string_view name) const {
-        return inbox<Others...>(in_, in_->child(*of_, name));
+    [[nodiscard]] inbox<Others...> child_inbox(
+        std::string_view name, std::source_location where = std::source_location::current()) const {
+        return inbox<Others...>(in_, in_->child(*of_, name, where));
     }
     template <class... Others>
-    [[nodiscard]] inbox<Others...> child_inbox(actor_ref<Others...> child) const {
-        return inbox<Others...>(in_, gate_of(child));
+    [[nodiscard]] inbox<Others...> child_inbox(
+        actor_ref<Others...> child,
+        std::source_location where = std::source_location::current()) const {
+        return inbox<Others...>(in_, gate_of(child, where));
     }
     /// Runs a child, with an inbox and effects of its own; begins it, if it was not.
     template <class... Others>
-    [[nodiscard]] behavior_kit<Others...> child_kit(std::string_view name) const {
-        return behavior_kit<Others...>(in_, in_->child(*of_, name));
+    [[nodiscard]] behavior_kit<Others...> child_kit(
+        std::string_view name, std::source_location where = std::source_location::current()) const {
+        return behavior_kit<Others...>(in_, in_->child(*of_, name, where));
     }
     template <class... Others>
-    [[nodiscard]] behavior_kit<Others...> child_kit(actor_ref<Others...> child) const {
-        return behavior_kit<Others...>(in_, gate_of(child));
+    [[nodiscard]] behavior_kit<Others...> child_kit(
+        actor_ref<Others...> child,
+        std::source_location where = std::source_location::current()) const {
+        return behavior_kit<Others...>(in_, gate_of(child, where));
     }
     /// Ends a child, as if by itself.
-    void stop_child(std::string_view name) {
-        (void)in_->world().world().stop(in_->child(*of_, name).who().index());
+    void stop_child(std::string_view name,
+                    std::source_location where = std::source_location::current()) {
+        (void)in_->world().world().stop(in_->child(*of_, name, where).who().index());
         in_->run();
     }
 
@@ -221,16 +249,17 @@ private:
         tactus::logger to{{.sink = &sink, .level = log_level::debug}};
     };
 
-    [[nodiscard]] gate& gate_of(any_ref who) const {
+    [[nodiscard]] gate& gate_of(any_ref who, const std::source_location& where) const {
         gate* found = in_->find(who);
         if (found == nullptr)
-            fail("there was no such child");
+            fail("there was no such child", where);
         return *found;
     }
-    [[noreturn]] static void wrong(const std::string& expected, const effect& found) {
+    [[noreturn]] static void wrong(const std::string& expected, const effect& found,
+                                   const std::source_location& where) {
         if (std::holds_alternative<no_effects>(found))
-            fail("expected: " + expected + " but no effects were recorded");
-        fail("expected: " + expected + " but found " + describe(found));
+            fail("expected: " + expected + " but no effects were recorded", where);
+        fail("expected: " + expected + " but found " + describe(found), where);
     }
 
     std::shared_ptr<bench> in_;

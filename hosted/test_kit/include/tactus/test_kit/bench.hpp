@@ -35,7 +35,8 @@ public:
     /// Null: there is none.
     [[nodiscard]] gate* find(any_ref who) noexcept;
     /// The child that was spawned last by that name.
-    [[nodiscard]] gate& child(const gate& parent, std::string_view name);
+    [[nodiscard]] gate& child(const gate& parent, std::string_view name,
+                              const std::source_location& where);
 
     [[nodiscard]] virtual_world& world() noexcept { return world_; }
     void run() { world_.run_until_idle(); }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -129,13 +130,13 @@ public:
     /// The reply, and what the actor makes of it. Once: a question that is answered, timed out or
     /// given up is a failed expectation.
     template <class R>
-    void respond_with(R value) const {
-        any_ref to = begin_answer(message_type_of<R>);
+    void respond_with(R value, std::source_location where = std::source_location::current()) const {
+        any_ref to = begin_answer(message_type_of<R>, where);
         to.tell(std::move(value), target);
         end_answer();
     }
     /// The time is up.
-    void time_out() const;
+    void time_out(std::source_location where = std::source_location::current()) const;
 
     friend bool operator==(const ask_initiated& a, const ask_initiated& b) {
         return a.target == b.target && a.timeout == b.timeout && a.asked == b.asked &&
@@ -148,8 +149,9 @@ private:
         effect_recorder::question what;
         bool done = false;
     };
-    [[nodiscard]] std::shared_ptr<bench> open() const;
-    [[nodiscard]] any_ref begin_answer(const message_type& type) const;
+    [[nodiscard]] std::shared_ptr<bench> open(const std::source_location& where) const;
+    [[nodiscard]] any_ref begin_answer(const message_type& type,
+                                       const std::source_location& where) const;
     void end_answer() const;
 
     std::weak_ptr<bench> of_;

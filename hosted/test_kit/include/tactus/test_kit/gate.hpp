@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <source_location>
 #include <string>
 
 #include <tactus/actor/actor_world.hpp>
@@ -36,15 +37,15 @@ public:
     void set_who(any_ref w) noexcept { who_ = w; }
 
     /// Makes the instance, if there is none yet, and lets it begin.
-    void begin();
+    void begin(std::source_location where = std::source_location::current());
     /// Handles this one; the gate disposes of it. What the actor fails with is thrown.
-    void run(envelope& e);
+    void run(envelope& e, const std::source_location& where);
     /// Handles the first that waits. False: none does.
-    bool run_one();
-    void signal(const terminated& m);
-    void signal(const receive_timeout& m);
+    bool run_one(const std::source_location& where);
+    void signal(const terminated& m, const std::source_location& where);
+    void signal(const receive_timeout& m, const std::source_location& where);
     [[nodiscard]] bool is_alive() const;
-    void expect_alive() const;
+    void expect_alive(const std::source_location& where) const;
     /// Null: it has ended.
     [[nodiscard]] void* instance() const;
 
@@ -65,7 +66,8 @@ private:
     [[nodiscard]] static gate& of(const turn& t) noexcept;
     [[nodiscard]] static handled receive(turn& t, void* place, envelope& e) noexcept;
     [[nodiscard]] static handled start(turn& t, void* place) noexcept;
-    void perform(std::function<handled(turn& t, void* place)> what);
+    void perform(std::function<handled(turn& t, void* place)> what,
+                 const std::source_location& where);
     void keep(turn& t, envelope& e);
 
     bench& in_;

@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,45 +39,47 @@ public:
     }
     /// The oldest, which is a T.
     template <class T>
-    T receive() {
+    T receive(std::source_location where = std::source_location::current()) {
         static_assert(tactus::detail::same_count<T, Ms...> == 1,
                       "the actor does not take this message");
-        return take<T>("a message of type " + std::string(type_name<T>()));
+        return take<T>("a message of type " + std::string(type_name<T>()), where);
     }
     /// The oldest, which equals `value`.
     template <class T>
         requires(tactus::detail::same_count<T, Ms...> == 1 && std::equality_comparable<T>)
-    void expect(const T& value) {
-        const T found = take<T>(describe(value));
+    void expect(const T& value, std::source_location where = std::source_location::current()) {
+        const T found = take<T>(describe(value), where);
         if (!(found == value))
-            fail("expected " + describe(value) + ", found " + describe(found));
+            fail("expected " + describe(value) + ", found " + describe(found), where);
     }
     /// All, which are Ts.
     template <class T>
-    std::vector<T> receive_all() {
+    std::vector<T> receive_all(std::source_location where = std::source_location::current()) {
         std::vector<T> all;
         while (has_messages())
-            all.push_back(receive<T>());
+            all.push_back(receive<T>(where));
         return all;
     }
-    void expect_empty() const {
+    void expect_empty(std::source_location where = std::source_location::current()) const {
         if (has_messages())
             fail("expected no message, found " + std::to_string(of_->inbox.size()) +
-                 ", the first of type " + std::string(of_->inbox.front()->type.read()->name));
+                     ", the first of type " + std::string(of_->inbox.front()->type.read()->name),
+                 where);
     }
     /// Of what was taken last.
     [[nodiscard]] any_ref last_sender() const noexcept { return last_sender_; }
 
 private:
     template <class T>
-    T take(const std::string& expected) {
+    T take(const std::string& expected, const std::source_location& where) {
         if (!has_messages())
-            fail("expected " + expected + ", but the inbox is empty");
+            fail("expected " + expected + ", but the inbox is empty", where);
         envelope& e = *of_->inbox.front();
         T* found = e.get_if<T>();
         if (found == nullptr)
             fail("expected " + expected + ", found a message of type " +
-                 std::string(e.type.read()->name));
+                     std::string(e.type.read()->name),
+                 where);
         T value = std::move(*found);
         last_sender_ = any_ref(e.sender.read());
         of_->inbox.pop_front();

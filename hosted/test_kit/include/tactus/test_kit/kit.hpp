@@ -19,6 +19,7 @@
 #include <expected>
 #include <functional>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,17 +67,21 @@ public:
         return actor_under_test<A>(*this, spawn<A>(name, std::forward<Args>(args)...));
     }
     template <class... Ms>
-    [[nodiscard]] probe<Ms...> create_probe(std::string_view prefix = "probe") {
-        return probe<Ms...>(*this, prefix);
+    [[nodiscard]] probe<Ms...> create_probe(
+        std::string_view prefix = "probe",
+        std::source_location where = std::source_location::current()) {
+        return probe<Ms...>(*this, prefix, where);
     }
     /// Asks, and runs the world until the reply has come, or time is up.
     template <class R, class Target, class Make>
-    [[nodiscard]] std::optional<R> ask(const Target& target, Make&& make, duration timeout) {
-        probe<R> asker(*this, "ask");
+    [[nodiscard]] std::optional<R> ask(
+        const Target& target, Make&& make, duration timeout,
+        std::source_location where = std::source_location::current()) {
+        probe<R> asker(*this, "ask", where);
         target.tell(std::forward<Make>(make)(actor_ref<R>(asker.ref())), asker.ref());
-        if (!run_until([&] { return asker.has_messages(); }, timeout))
+        if (!run_until([&] { return asker.has_messages(); }, timeout, where))
             return std::nullopt;
-        return asker.receive();
+        return asker.receive({}, where);
     }
     bool stop(any_ref who) noexcept { return world().stop(who.index()); }
     [[nodiscard]] any_ref select(std::string_view path) noexcept {
@@ -88,22 +93,25 @@ public:
 
     [[nodiscard]] instant now() const noexcept override { return world_.now(); }
     /// Whoever has something to do now does it.
-    void run_until_idle() { world_.run_until_idle(); }
+    void run_until_idle(std::source_location where = std::source_location::current()) {
+        world_.run_until_idle(where);
+    }
     /// Time passes, and whoever is due runs. Not dilated. Not negative.
-    void advance(duration d);
+    void advance(duration d, std::source_location where = std::source_location::current());
     /// Time passes and nobody runs, as if the machine had stood still: who was due meanwhile is
     /// late when the kit runs next (SC-20).
-    void stall(duration d);
+    void stall(duration d, std::source_location where = std::source_location::current());
     /// True when `ready` was, within the time.
-    [[nodiscard]] bool run_until(const std::function<bool()>& ready, duration max) {
-        return world_.run_until(now() + max, ready);
+    [[nodiscard]] bool run_until(const std::function<bool()>& ready, duration max,
+                                 std::source_location where = std::source_location::current()) {
+        return world_.run_until(now() + max, ready, where);
     }
     /// Time passes, and none of the probes gets anything.
     template <class... Probes>
-    void expect_no_message_for(duration d, Probes&... probes) {
+    void expect_no_message_for(located<duration> d, Probes&... probes) {
         const instant since = now();
-        (void)run_until([&] { return (probes.has_messages() || ...); }, d);
-        (probes.expect_none_yet(d, since), ...);
+        (void)run_until([&] { return (probes.has_messages() || ...); }, d.value, d.where);
+        (probes.expect_none_yet(d.value, since, d.where), ...);
     }
 
     /// Of the world: for subscribers of diagnostics, policies, on-close tasks, and the calls that
@@ -111,12 +119,13 @@ public:
     [[nodiscard]] tactus::scheduler& scheduler() noexcept { return world_.timers(); }
 
     /// Ends all actors. Who is left is told as a failed expectation.
-    void shutdown();
+    void shutdown(std::source_location where = std::source_location::current());
 
     // ---- for probes
 
     [[nodiscard]] actor_world& world() noexcept override { return world_.world(); }
-    bool wait(place& at, instant until, const std::function<bool()>& ready) override;
+    bool wait(place& at, instant until, const std::function<bool()>& ready,
+              const std::source_location& where) override;
     [[nodiscard]] const test_times& times() const noexcept override { return times_; }
     [[nodiscard]] virtual_world& inside() noexcept { return world_; }
 

@@ -84,14 +84,16 @@ public:
     // ---- the test's
 
     /// The next message; null: none came in time.
-    [[nodiscard]] std::unique_ptr<received_message> next(duration max);
+    [[nodiscard]] std::unique_ptr<received_message> next(duration max,
+                                                         const std::source_location& where);
     [[nodiscard]] bool has_messages();
     /// It was told of the end, and nobody has expected that yet.
     [[nodiscard]] bool knows_ended(any_ref who);
     /// True: it has ended, and that is told once.
-    [[nodiscard]] bool await_end(any_ref who, duration max);
+    [[nodiscard]] bool await_end(any_ref who, duration max, const std::source_location& where);
     /// Waits until `done`, which the probe's actor sets under the lock of `where()`.
-    [[nodiscard]] bool await(duration max, const std::function<bool()>& done);
+    [[nodiscard]] bool await(duration max, const std::function<bool()>& done,
+                             const std::source_location& where);
     void note(const std::function<void()>& change);  // under that lock, and tells
 
     /// How long to wait: what is said, dilated; else the rest of within(), else the default.
@@ -105,11 +107,12 @@ public:
         duration max;
     };
     [[nodiscard]] window open_window(duration min, duration max);
-    void close_window(const window& w);
+    void close_window(const window& w, const std::source_location& where);
     void leave_window(const window& w) noexcept { end_ = w.before; }
 
-    [[noreturn]] void fail(const std::string& text) const;
-    [[noreturn]] void fail_late(duration limit, instant since, const std::string& during);
+    [[noreturn]] void fail(const std::string& text, const std::source_location& where) const;
+    [[noreturn]] void fail_late(duration limit, instant since, const std::string& during,
+                                const std::source_location& where);
 
     void set_hint(std::string text) { hint_ = std::move(text); }
     void set_last_sender(any_ref who) noexcept { last_sender_ = who; }
@@ -131,7 +134,8 @@ public:
     void set_strategy(const supervisor_strategy& s);
 
 private:
-    [[nodiscard]] bool wait(duration max, const std::function<bool()>& ready);
+    [[nodiscard]] bool wait(duration max, const std::function<bool()>& ready,
+                            const std::source_location& where);
 
     // Constant after construction
     probe_host& host_;

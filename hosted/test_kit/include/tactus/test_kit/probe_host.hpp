@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <source_location>
 #include <string>
 #include <string_view>
 
@@ -27,7 +28,9 @@ public:
     [[nodiscard]] virtual actor_world& world() noexcept = 0;
     [[nodiscard]] virtual instant now() const noexcept = 0;
     /// Until `ready`, which is asked with the mutex held, or it is `until`. What `ready` said last.
-    virtual bool wait(place& at, instant until, const std::function<bool()>& ready) = 0;
+    /// `where` is the expectation that waits.
+    virtual bool wait(place& at, instant until, const std::function<bool()>& ready,
+                      const std::source_location& where) = 0;
     [[nodiscard]] virtual const test_times& times() const noexcept = 0;
 
     [[nodiscard]] std::string path_of(any_ref who);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <chrono>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -53,34 +54,41 @@ public:
         return system_.spawn(std::move(first), name);
     }
     template <class... Ms>
-    [[nodiscard]] probe<Ms...> create_probe(std::string_view prefix = "probe") {
-        return probe<Ms...>(host_, prefix);
+    [[nodiscard]] probe<Ms...> create_probe(
+        std::string_view prefix = "probe",
+        std::source_location where = std::source_location::current()) {
+        return probe<Ms...>(host_, prefix, where);
     }
     /// Those it is made after: what was lost before is not told.
-    [[nodiscard]] probe<unhandled_letter> create_unhandled_probe();
-    [[nodiscard]] probe<dead_letter> create_dead_letter_probe();
+    [[nodiscard]] probe<unhandled_letter> create_unhandled_probe(
+        std::source_location where = std::source_location::current());
+    [[nodiscard]] probe<dead_letter> create_dead_letter_probe(
+        std::source_location where = std::source_location::current());
     /// Dead letters of mailboxes that did not take them: full, or nobody made room in time.
-    [[nodiscard]] probe<dead_letter> create_dropped_probe();
+    [[nodiscard]] probe<dead_letter> create_dropped_probe(
+        std::source_location where = std::source_location::current());
     template <event E>
-    [[nodiscard]] probe<E> create_event_probe(std::string_view prefix = "events") {
-        probe<E> p(host_, prefix);
+    [[nodiscard]] probe<E> create_event_probe(
+        std::string_view prefix = "events",
+        std::source_location where = std::source_location::current()) {
+        probe<E> p(host_, prefix, where);
         if (!system_.world().subscribe<E>(p.ref()))
-            fail(p.name() + ": no memory to subscribe");
+            fail(p.name() + ": no memory to subscribe", where);
         return p;
     }
     /// C-TST-2: none of the probes gets anything for so long, in real time; a message that is late
     /// because its dispatcher was blocked is found, too.
     template <class... Probes>
-    void expect_no_message_for(duration d, Probes&... probes) {
+    void expect_no_message_for(located<duration> d, Probes&... probes) {
         const instant since = host_.now();
-        const duration limit = host_.times().dilated(d);
+        const duration limit = host_.times().dilated(d.value);
         while (host_.now() - since < limit && !(probes.has_messages() || ...))
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        (probes.expect_none_yet(limit, since), ...);
+        (probes.expect_none_yet(limit, since, d.where), ...);
     }
     /// Ends the system. Who is left after the time is told as a failed expectation.
-    void shutdown();
-    void shutdown(duration limit);
+    void shutdown(std::source_location where = std::source_location::current());
+    void shutdown(duration limit, std::source_location where = std::source_location::current());
 
 private:
     actor_system system_;

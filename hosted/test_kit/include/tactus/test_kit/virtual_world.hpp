@@ -21,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,13 +81,16 @@ public:
     [[nodiscard]] scheduler& timers() noexcept { return timers_; }
     [[nodiscard]] instant now() const noexcept { return time_.now(); }
     /// Until nobody has anything to do now.
-    void run_until_idle() { (void)run_until(time_.now(), {}); }
+    void run_until_idle(std::source_location where = std::source_location::current()) {
+        (void)run_until(time_.now(), {}, where);
+    }
     /// Runs, and lets time pass, until `ready` or `until`. What `ready` said last.
-    bool run_until(instant until, const std::function<bool()>& ready);
+    bool run_until(instant until, const std::function<bool()>& ready,
+                   std::source_location where = std::source_location::current());
     /// Time passes, and nobody runs, as if the machine had stood still. Not negative.
     void stall(duration d) { (void)time_.advance(d); }
     /// Ends everybody; false: somebody is left.
-    [[nodiscard]] bool end();
+    [[nodiscard]] bool end(std::source_location where = std::source_location::current());
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     [[nodiscard]] bool lives(any_ref who) noexcept;
 
