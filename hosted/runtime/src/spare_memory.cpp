@@ -22,14 +22,18 @@ void* spare_memory::take(std::size_t size, std::size_t alignment) noexcept {
 }
 
 void* spare_memory::source::allocate(std::size_t size, std::size_t alignment) noexcept {
+    if (settled_.load(std::memory_order_relaxed)) [[likely]]
+        return heap_.allocate(size, alignment);
+    return allocate_or_take(size, alignment);
+}
+
+void* spare_memory::source::allocate_or_take(std::size_t size, std::size_t alignment) noexcept {
     void* const block = heap_.allocate(size, alignment);
-    if (block != nullptr || settled_.load(std::memory_order_relaxed))
-        return block;
-    return behind_.take(size, alignment);
+    return block != nullptr ? block : behind_.take(size, alignment);
 }
 
 void spare_memory::source::release(void* block, std::size_t size, std::size_t alignment) noexcept {
-    if (!behind_.owns(block))
+    if (!behind_.owns(block)) [[likely]]
         heap_.release(block, size, alignment);
 }
 

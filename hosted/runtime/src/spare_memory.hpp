@@ -48,6 +48,8 @@ public:
         void settle() noexcept { settled_.store(true, std::memory_order_relaxed); }
 
     private:
+        [[gnu::noinline]] void* allocate_or_take(std::size_t size, std::size_t alignment) noexcept;
+
         spare_memory& behind_;
         heap_memory heap_;
         std::atomic<bool> settled_{false};  // stands alone

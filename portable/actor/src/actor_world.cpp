@@ -9,9 +9,11 @@
 #include <tactus/actor/actor_name.hpp>
 #include <tactus/actor/effect_recorder.hpp>
 #include <tactus/actor/system_events.hpp>
+#include <tactus/dispatch/resolver.hpp>
 #include <tactus/dispatch/text_buffer.hpp>
 
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace tactus::inline v0 {
@@ -55,6 +57,15 @@ spawn_error refused(spawn_error::kind what, const char* why) noexcept {
     return {what, why};
 }
 
+/// A template: devices have no resolver, and what would ask it is not compiled.
+template <class Ids>
+bool are_plain(const Ids& ids) noexcept {
+    if constexpr (std::is_pointer_v<Ids>)
+        return ids != nullptr && ids->is_plain();
+    else
+        return false;
+}
+
 }  // namespace
 
 actor_world::actor_world(const options& o) noexcept
@@ -66,6 +77,7 @@ actor_world::actor_world(const options& o) noexcept
       timers_(o.timers),
       log_(o.log),
       places_(o.places),
+      ids_(o.ids),
       services_(o.services),
       names_(*o.memory),
       stream_(*o.memory) {
@@ -171,6 +183,34 @@ void actor_world::free_extras(cell& c) noexcept {
     memory_.release(x, sizeof *x, alignof(cell_extras));
 }
 
+bool actor_world::is_plain(const spawn_request& wanted, bool asks) const noexcept {
+    if constexpr (port::has_interrupts)
+        return false;
+    else
+        return wanted.how == nullptr && wanted.type->mailbox_requirement.empty() &&
+               (!asks || are_plain(ids_));
+}
+
+std::expected<void, spawn_error> actor_world::place(const spawn_request& wanted,
+                                                    mailbox_index parent, bool asks,
+                                                    spawn_options& how) noexcept {
+    how.requirement = how.requirement | wanted.type->mailbox_requirement;
+    std::expected<void, spawn_error> placed;
+    if (asks)
+        placed = events_->place(any_ref(parent), wanted.name, how);
+    else if constexpr (!port::has_interrupts) {
+        if (!how.dispatcher_id.empty() || !how.mailbox_id.empty()) [[unlikely]]
+            placed = std::unexpected(
+                refused(spawn_error::kind::refused,
+                        "dispatcher and mailbox ids need a resolver; use actor_system"));
+    }
+    complete(how.mailbox, how.requirement);
+    if (placed && !how.mailbox.capabilities().has(how.requirement))
+        placed = std::unexpected(
+            refused(spawn_error::kind::mailbox_unfit, "the mailbox lacks what the actor requires"));
+    return placed;
+}
+
 std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
                                                                    const spawn_request& wanted,
                                                                    std::uint32_t bits) noexcept {
@@ -200,24 +240,25 @@ std::expected<mailbox_index, spawn_error> actor_world::spawn_under(slot* parent,
                         mailbox_index::make(kernel_->system_number(), slots.number_of(s),
                                             slots.next_life_of(s)));
     };
-    spawn_options how = wanted.how;
-    how.requirement = how.requirement | wanted.type->mailbox_requirement;
+    const bool asks = places_ && parent != nullptr && (bits & cell::is_guardian) == 0;
+    static constexpr spawn_options nothing_said;
+    const spawn_options* how = wanted.how != nullptr ? wanted.how : &nothing_said;
+    // Not an optional: that would be cleared for each actor.
+    union room {
+        room() noexcept {}
+        spawn_options how;
+    } completed;
+    static_assert(std::is_trivially_destructible_v<spawn_options>);
     std::expected<void, spawn_error> placed;
-    if (places_ && parent != nullptr && (bits & cell::is_guardian) == 0)
-        placed = events_->place(any_ref(above), wanted.name, how);
-    else if constexpr (!port::has_interrupts) {
-        if (!how.dispatcher_id.empty() || !how.mailbox_id.empty()) [[unlikely]]
-            placed = std::unexpected(
-                refused(spawn_error::kind::refused,
-                        "dispatcher and mailbox ids need a resolver; use actor_system"));
+    if (!is_plain(wanted, asks)) [[unlikely]] {
+        placed = place(wanted, above, asks, *::new (&completed.how) spawn_options(*how));
+        how = &completed.how;
     }
-    complete(how.mailbox, how.requirement);
-    std::expected<mailbox_index, spawn_error> made = std::unexpected(
-        refused(spawn_error::kind::mailbox_unfit, "the mailbox lacks what the actor requires"));
-    if (!placed)
+    std::expected<mailbox_index, spawn_error> made;
+    if (placed) [[likely]]
+        made = kernel_->spawn_as(*wanted.type, *how, init);
+    else
         made = std::unexpected(placed.error());
-    else if (how.mailbox.capabilities().has(how.requirement))
-        made = kernel_->spawn_as(*wanted.type, how, init);
     if (made)
         return made;
     // Nobody has seen it. The slot is free again, but nobody else could take it in between: the

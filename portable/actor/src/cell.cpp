@@ -5,16 +5,8 @@
 
 namespace tactus::inline v0 {
 
-lifecycle::action cell::apply(lifecycle::event on) noexcept {
-    const lifecycle::state from = state();
-    const lifecycle::step found = lifecycle::next(from, on);
-    // Adding the difference leaves the other bits of the word as they are: the state is at the top,
-    // and has one writer. Relaxed: other threads read it for dumps only.
-    const std::uint32_t change =
-        static_cast<std::uint32_t>(found.to) - static_cast<std::uint32_t>(from);
-    if (change != 0)
-        flags_.fetch_add(change << state_shift, std::memory_order_relaxed);
-    return found.owed;
+lifecycle::action cell::call_apply(lifecycle::event on) noexcept {
+    return apply_here(on);
 }
 
 void cell::tell(actor_scheduler& system, slot& own, std::uint32_t set,

@@ -172,7 +172,9 @@ void actor_world::forget_left(cell& c) noexcept {
 
 void actor_world::destroy(slot& place) noexcept {
     cell& c = cell::of(place);
-    if (c.apply(lifecycle::event::discard) != lifecycle::action::destroy_instance)
+    // Unless it is ended by force its own turn has destroyed it.
+    if (!c.has_instance() ||
+        c.apply(lifecycle::event::discard) != lifecycle::action::destroy_instance)
         return;
     destroy_coroutines(c);
     static_cast<const actor_type&>(*place.acts()).destruct(instance_of(place));

@@ -11,8 +11,6 @@ namespace {
 
 TACTUS_CHECK_MODULE("lifecycle");
 
-constexpr std::size_t codes = 16;  // of states: four bits, some of which mean none
-
 constexpr bool each_pair_once() {
     for (const auto& from : states) {
         for (const auto& on : events) {
@@ -38,7 +36,7 @@ static_assert(impossible_rows_change_nothing());
 
 constexpr bool restarts_are_failures() {
     for (const auto& s : states) {
-        if (static_cast<std::size_t>(s.value) >= codes ||
+        if (static_cast<std::size_t>(s.value) >= detail::codes ||
             (is_restarting(s.value) && (!is_failed(s.value) || is_ending(s.value))))
             return false;
     }
@@ -58,19 +56,6 @@ constexpr bool instances_are_accounted_for() {
 }
 static_assert(instances_are_accounted_for());
 
-constexpr std::size_t place_of(state from, event on) {
-    return static_cast<std::size_t>(on) * codes + static_cast<std::size_t>(from);
-}
-// What no state has the number of is 0: impossible.
-constexpr auto packed = [] {
-    std::array<std::uint8_t, codes * events.size()> all{};
-    for (const row& r : rows)
-        all[place_of(r.from, r.on)] = static_cast<std::uint8_t>(static_cast<unsigned>(r.owed) << 4 |
-                                                                static_cast<unsigned>(r.to));
-    return all;
-}();
-static_assert(actions.size() <= 16);
-
 template <class E, std::size_t N>
 const char* name_in(const std::array<entry<E>, N>& all, E value) noexcept {
     for (const entry<E>& e : all) {
@@ -82,11 +67,9 @@ const char* name_in(const std::array<entry<E>, N>& all, E value) noexcept {
 
 }  // namespace
 
-step next(state from, event on) noexcept {
-    const std::uint8_t found = packed[place_of(from, on)];
-    const auto owed = static_cast<action>(found >> 4);
-    TACTUS_CHECK(1, owed != action::impossible);
-    return {static_cast<state>(found & 15), owed};
+void detail::fail_impossible_pair() noexcept {
+    constexpr bool pair_is_possible = false;
+    TACTUS_CHECK(1, pair_is_possible);
 }
 
 const char* name_of(state state) noexcept {

@@ -38,7 +38,7 @@ void spawn_protocol::on(spawn_order&& message) {
         name.clear();
         name.add(wanted).add("-").add(n);
     }
-    actor_world::spawn_request r = std::exchange(order.wanted_, {});
+    detail::kept_request r = std::exchange(order.wanted_, {});
     any_ref made;
     if (r.type != nullptr) {
         r.name = name.view();

@@ -189,9 +189,7 @@ void actor_world::forget_timer(cell_extras& x, actor_timer& timer) noexcept {
     }
 }
 
-timer_guardian actor_world::guardian_of(turn& t) const noexcept {
-    if (timers_ == nullptr || !timers_->has_policies())
-        return timer_guardian::none;
+timer_guardian actor_world::find_guardian(turn& t) const noexcept {
     for (mailbox_index at = t.self(); at.valid();) {
         if (at == user_)
             return timer_guardian::user;

@@ -111,6 +111,11 @@ void coordinator::deadline_added(worker_lanes* from, instant at) noexcept {
 slot* coordinator::next_urgent(worker_lanes& w, bool cancel_allowed) noexcept {
     if (!standard())
         return parity_urgent(w, cancel_allowed);
+    // After each that was found comes a look that finds nothing: it asks no lane.
+    w.set(worker_lanes::local_urgent,
+          !w.urgent_.looks_empty() || w.keyed_.urgent() || w.pinned_.urgent());
+    if (!w.is(worker_lanes::local_urgent) && !global_.urgent())
+        return nullptr;
     const bool timed_first = w.suggestion_ == suggestion::meet_deadlines;
     slot* s = nullptr;
     if (cancel_allowed && !timed_first && (s = next_cancel(w)) != nullptr)
@@ -120,8 +125,6 @@ slot* coordinator::next_urgent(worker_lanes& w, bool cancel_allowed) noexcept {
         return s;
     if (cancel_allowed && timed_first && (s = next_cancel(w)) != nullptr)
         return s;
-    w.set(worker_lanes::local_urgent,
-          !w.urgent_.looks_empty() || w.keyed_.urgent() || w.pinned_.urgent());
     return nullptr;
 }
 
@@ -213,6 +216,10 @@ slot* coordinator::next_ready(worker_lanes& w) noexcept {
     return w.shared_ ? steal(w) : nullptr;
 }
 
+slot* coordinator::next_plain(worker_lanes& w) noexcept {
+    return next_plain_here(w);
+}
+
 // LN-2: four places take turns at being asked first, whatever their priorities are; within a place
 // it is what has waited longest. Where the worker has no priorities its plain work comes first
 // anyway, and has no turn.
@@ -245,7 +252,7 @@ slot* coordinator::others_turn(worker_lanes& w) noexcept {
     return s;
 }
 
-slot* coordinator::take_from(lane_set& from, lane of, worker_lanes& w) noexcept {
+slot* coordinator::pop_from(lane_set& from, lane of, worker_lanes& w) noexcept {
     return first_current(w, [&] { return from.pop(of); });
 }
 

@@ -63,14 +63,14 @@ std::uint32_t lane_set::size_locked(lane of) const noexcept {
 }
 
 lane_entry lane_set::pop(lane from) noexcept {
-    if (look(counts_[static_cast<std::size_t>(from)]) == 0)
+    if (empty(from))
         return {};
     const port::lock_guard held(mutex_);
     return pop_locked(from);
 }
 
 lane_entry lane_set::try_pop(lane from) noexcept {
-    if (look(counts_[static_cast<std::size_t>(from)]) == 0 || !mutex_.try_lock())
+    if (empty(from) || !mutex_.try_lock())
         return {};
     const lane_entry e = pop_locked(from);
     mutex_.unlock();

@@ -4,6 +4,7 @@
 // messages. What depends on the type is in the parcel.
 #include <tactus/dispatch/actor_scheduler.hpp>
 #include <tactus/dispatch/job_delivery.hpp>
+#include <tactus/dispatch/turn.hpp>
 
 namespace tactus::inline v0 {
 
@@ -428,6 +429,9 @@ bool actor_scheduler::send_system(mailbox_index to, system_message& m) noexcept 
                             {lane::cancel, terminates ? highest_priority : s->priority(), 0});
         return true;
     case enqueued::accepted:
+        // An actor that tells itself something runs, and waits in no lane: its run looks for it.
+        if (!port::has_interrupts && w != nullptr && w->turn_ != nullptr && &w->turn_->place() == s)
+            return true;
         order_of(*s).promote(*s, to, lanes_of(w, *s), terminates ? highest_priority : 0);
         return true;
     case enqueued::closed:

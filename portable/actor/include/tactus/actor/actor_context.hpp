@@ -43,32 +43,76 @@ namespace detail {
 template <class A>
 using ref_of = typename A::reference;
 
+inline constexpr spawn_error no_memory_for_arguments{spawn_error::kind::memory_exhausted,
+                                                     "no memory for the actor's arguments"};
+
+/// A request with options of its own, for later.
+class kept_request : public actor_world::spawn_request {
+public:
+    kept_request() = default;
+    kept_request(const actor_world::spawn_request& r, const spawn_options& said)
+        : spawn_request(r), own_(said) {
+        how = &own_;
+    }
+    kept_request(const kept_request& other) : kept_request(other, other.own_) {}
+    kept_request& operator=(const kept_request& other) {
+        spawn_request::operator=(other);
+        own_ = other.own_;
+        how = &own_;
+        return *this;
+    }
+    ~kept_request() = default;
+
+private:
+    spawn_options own_ = {};
+};
+
 template <class A, class... Args>
-[[nodiscard]] std::expected<actor_world::spawn_request, spawn_error> request_for(
-    memory_source& memory, std::string_view name, const spawn_options& how, Args&&... args) {
-    actor_world::spawn_request r{.type = &actor_type_of<A>(), .name = name, .how = how};
+[[nodiscard]] std::expected<kept_request, spawn_error> request_for(memory_source& memory,
+                                                                   std::string_view name,
+                                                                   const spawn_options& how,
+                                                                   Args&&... args) {
+    actor_world::spawn_request r{.type = &actor_type_of<A>(), .name = name};
     if constexpr (sizeof...(Args) != 0) {
         r.maker = make_maker<A>(memory, std::forward<Args>(args)...);
         if (r.maker == nullptr)
-            return std::unexpected(spawn_error{spawn_error::kind::memory_exhausted,
-                                               "no memory for the actor's arguments"});
+            return std::unexpected(no_memory_for_arguments);
     }
-    return r;
+    return kept_request(r, how);
 }
 
-/// Spawns an A by `spawn(request)`, which knows below whom.
+/// What a request has of options: null when they say nothing. Asked for before anything else is
+/// done, as the compiler knows then what a caller's `{}` says. Not on devices, where it would be
+/// code at each place where an actor is spawned.
+[[nodiscard, gnu::always_inline]] inline const spawn_options* said_by(
+    const spawn_options& how) noexcept {
+    return !port::has_interrupts && how.says_nothing() ? nullptr : &how;
+}
+
+/// Spawns an A by `spawn(request)`, which knows below whom. `how` is what said_by gave.
+template <class A, class Spawn, class... Args>
+[[nodiscard]] std::expected<ref_of<A>, spawn_error> spawn_with(actor_world& world, Spawn&& spawn,
+                                                               std::string_view name,
+                                                               const spawn_options* how,
+                                                               Args&&... args) {
+    actor_world::spawn_request r{.type = &actor_type_of<A>(), .name = name, .how = how};
+    if constexpr (sizeof...(Args) != 0) {
+        r.maker = make_maker<A>(world.memory(), std::forward<Args>(args)...);
+        if (r.maker == nullptr)
+            return std::unexpected(no_memory_for_arguments);
+    }
+    const std::expected<mailbox_index, spawn_error> made = spawn(r);
+    if (!made)
+        return std::unexpected(made.error());
+    return ref_of<A>(any_ref(*made));
+}
 template <class A, class Spawn, class... Args>
 [[nodiscard]] std::expected<ref_of<A>, spawn_error> spawn_by(actor_world& world, Spawn&& spawn,
                                                              std::string_view name,
                                                              const spawn_options& how,
                                                              Args&&... args) {
-    auto r = request_for<A>(world.memory(), name, how, std::forward<Args>(args)...);
-    if (!r)
-        return std::unexpected(r.error());
-    const std::expected<mailbox_index, spawn_error> made = spawn(*r);
-    if (!made)
-        return std::unexpected(made.error());
-    return ref_of<A>(any_ref(*made));
+    return spawn_with<A>(world, std::forward<Spawn>(spawn), name, said_by(how),
+                         std::forward<Args>(args)...);
 }
 
 }  // namespace detail
@@ -98,11 +142,12 @@ public:
                                                                           const spawn_options& how,
                                                                           Args&&... args) {
         static_assert(detail::constructor_arguments<A, Args...>::met);
+        const spawn_options* const said = detail::said_by(how);
         turn& t = in();
         actor_world& of = actor_world::of(t.system());
-        return detail::spawn_by<A>(
+        return detail::spawn_with<A>(
             of, [&](const actor_world::spawn_request& r) { return of.spawn_child(t, r); }, name,
-            how, std::forward<Args>(args)...);
+            said, std::forward<Args>(args)...);
     }
     /// A child that behaves so; see behavior.hpp.
     template <class... Ms>
@@ -235,26 +280,29 @@ public:
     /// may be dropped. `more` are options, instead of those of the policy (SC-5).
     template <class Ref, class M, class... More>
     scheduled schedule_once(duration delay, const Ref& to, M message, const More&... more) {
-        return noted(to, message_type_of<M>, delay,
-                     mine().schedule_once(delay, to, std::move(message), more...));
+        turn& t = in();
+        return noted(t, to, message_type_of<M>, delay,
+                     mine(t).schedule_once(delay, to, std::move(message), more...));
     }
     /// At `initial`, and every `interval` after that, on the grid that begins now.
     template <class Ref, class M, class... More>
         requires std::copy_constructible<M>
     scheduled schedule_at_fixed_rate(duration initial, duration interval, const Ref& to, M message,
                                      const More&... more) {
+        turn& t = in();
         return noted(
-            to, message_type_of<M>, initial,
-            mine().schedule_at_fixed_rate(initial, interval, to, std::move(message), more...));
+            t, to, message_type_of<M>, initial,
+            mine(t).schedule_at_fixed_rate(initial, interval, to, std::move(message), more...));
     }
     /// At `initial`, and `delay` after each was handled.
     template <class Ref, class M, class... More>
         requires std::copy_constructible<M>
     scheduled schedule_with_fixed_delay(duration initial, duration delay, const Ref& to, M message,
                                         const More&... more) {
+        turn& t = in();
         return noted(
-            to, message_type_of<M>, initial,
-            mine().schedule_with_fixed_delay(initial, delay, to, std::move(message), more...));
+            t, to, message_type_of<M>, initial,
+            mine(t).schedule_with_fixed_delay(initial, delay, to, std::move(message), more...));
     }
     /// The same for a function `f(const execution_batch&)`, which runs on this actor's dispatcher,
     /// and not in its turn. It is cancelled when this instance of the actor ends; a run that goes
@@ -262,27 +310,29 @@ public:
     template <class F, class... More>
     scheduled schedule_once_fn(duration delay, F f, const More&... more) {
         return own(std::move(f), [&](auto&& bound) {
-            return mine().schedule_once_fn(delay, std::move(bound), more...);
+            return mine(in()).schedule_once_fn(delay, std::move(bound), more...);
         });
     }
     template <class F, class... More>
     scheduled schedule_at_fixed_rate_fn(duration initial, duration interval, F f,
                                         const More&... more) {
         return own(std::move(f), [&](auto&& bound) {
-            return mine().schedule_at_fixed_rate_fn(initial, interval, std::move(bound), more...);
+            return mine(in()).schedule_at_fixed_rate_fn(initial, interval, std::move(bound),
+                                                        more...);
         });
     }
     template <class F, class... More>
     scheduled schedule_with_fixed_delay_fn(duration initial, duration delay, F f,
                                            const More&... more) {
         return own(std::move(f), [&](auto&& bound) {
-            return mine().schedule_with_fixed_delay_fn(initial, delay, std::move(bound), more...);
+            return mine(in()).schedule_with_fixed_delay_fn(initial, delay, std::move(bound),
+                                                           more...);
         });
     }
     /// The same calls with another sender or dispatcher, or for a subsystem (SC-1, SC-4):
     /// context().timers().as(other).schedule_once(...), .on(handle), .of(subsystem). Functions that
     /// it schedules are not cancelled when this instance of the actor ends.
-    [[nodiscard]] typed_scheduler timers() const noexcept { return mine(); }
+    [[nodiscard]] typed_scheduler timers() const noexcept { return mine(in()); }
     /// The system's; null where there are no timers.
     [[nodiscard]] tactus::scheduler* scheduler() const noexcept { return world().timers(); }
     /// BT-1: what the message being handled was delivered for; nothing when no job sent it.
@@ -349,8 +399,7 @@ private:
     TACTUS_CHECK_MODULE("actor_context");
 
     /// Sender, dispatcher and guardian filled in.
-    [[nodiscard]] typed_scheduler mine() const noexcept {
-        turn& t = in();
+    [[nodiscard]] typed_scheduler mine(turn& t) const noexcept {
         actor_world& of = actor_world::of(t.system());
         const auto dispatcher = static_cast<std::uint16_t>(t.place().dispatcher_number());
         return typed_scheduler(of.timers(),
@@ -371,12 +420,11 @@ private:
         world().keep_owned_function(in(), *record, made);
         return made;
     }
-    [[nodiscard]] scheduled noted(any_ref to, const message_type& what, duration first,
+    [[nodiscard]] scheduled noted(turn& t, any_ref to, const message_type& what, duration first,
                                   scheduled made) {
-        if (made) {
-            turn& t = in();
-            actor_world::of(t.system()).note_scheduled(t, to, what, first);
-        }
+        actor_world& of = actor_world::of(t.system());
+        if (made && of.recorder() != nullptr) [[unlikely]]
+            of.note_scheduled(t, to, what, first);
         return made;
     }
 

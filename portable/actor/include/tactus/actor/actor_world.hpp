@@ -34,6 +34,7 @@
 namespace tactus::inline v0 {
 
 class effect_recorder;
+class resolver;
 
 /// What the world says about actors; every decision is told (SV-5). Any thread; must not block.
 class world_events {
@@ -119,7 +120,10 @@ public:
         scheduler* timers = nullptr;                 // null: actors have no timers
         logger* log = nullptr;                       // null: actors have no log
         bool places = false;                         // events are asked where actors run
-        const system_services* services = nullptr;   // of the system guardian; null: none
+        // Of events that place: while it is_plain, they are not asked about actors whose options
+        // and class say nothing. Null: they are asked about each.
+        [[no_unique_address]] detail::with_resolver<const resolver*, 3> ids = {};
+        const system_services* services = nullptr;  // of the system guardian; null: none
         std::uint32_t ended_names = 0;  // of how many ended actors paths are still known; hosts
     };
     explicit actor_world(const options& o) noexcept;
@@ -150,9 +154,9 @@ public:
 
     struct spawn_request {
         const actor_type* type = nullptr;
-        actor_maker* maker = nullptr;  // the world's from now on; null: made of nothing
-        std::string_view name = {};    // empty: none
-        spawn_options how = {};
+        actor_maker* maker = nullptr;        // the world's from now on; null: made of nothing
+        std::string_view name = {};          // empty: none
+        const spawn_options* how = nullptr;  // null: they say nothing; else they outlive the call
     };
     /// A child of the user guardian.
     [[nodiscard]] std::expected<mailbox_index, spawn_error> spawn_top(
@@ -268,9 +272,13 @@ public:
     void cancel_timers(turn& t) noexcept;
     void end_functions(cell_extras& x) noexcept;
     [[nodiscard]] bool timer_active(turn& t, timer_key key) noexcept;
-    /// AC-5, SC-4: an actor has scheduled a message.
     /// SC-5: below which guardian it lives; none where no policy asks.
-    [[nodiscard]] timer_guardian guardian_of(turn& t) const noexcept;
+    [[nodiscard]] timer_guardian guardian_of(turn& t) const noexcept {
+        if (timers_ == nullptr || !timers_->has_policies()) [[likely]]
+            return timer_guardian::none;
+        return find_guardian(t);
+    }
+    /// AC-5, SC-4: an actor has scheduled a message. Requires: there is a recorder.
     void note_scheduled(turn& t, any_ref to, const message_type& what, duration delay) noexcept;
     /// TM-2; duration::max(): none.
     void set_receive_timeout(turn& t, duration after) noexcept;
@@ -430,6 +438,12 @@ private:
     /// Takes the name and the block, if it needs them.
     [[nodiscard]] std::expected<void*, spawn_error> prepare(const spawn_request& wanted,
                                                             mailbox_index parent) noexcept;
+    /// Its options are used as they are: nothing is said or required, and nothing is placed.
+    [[nodiscard]] bool is_plain(const spawn_request& wanted, bool asks) const noexcept;
+    /// Completes what the request says; `asks`: the events say where it runs.
+    [[nodiscard]] std::expected<void, spawn_error> place(const spawn_request& wanted,
+                                                         mailbox_index parent, bool asks,
+                                                         spawn_options& how) noexcept;
     void lost(mailbox_index to, mailbox_index from, const message_type& type,
               dead_letter_cause cause) noexcept;
     void tell_unhandled(mailbox_index who, envelope& e) noexcept;
@@ -507,6 +521,7 @@ private:
         return recorder_ != nullptr && c.state() < lifecycle::state::restarting_empty ? recorder_
                                                                                       : nullptr;
     }
+    [[nodiscard]] timer_guardian find_guardian(turn& t) const noexcept;
     [[nodiscard]] bool has_children(const self& s) noexcept;
     /// Null: it is none, or has ended.
     [[nodiscard]] slot* find_child(const self& s, mailbox_index who) noexcept;
@@ -579,6 +594,7 @@ private:
     scheduler* timers_;
     logger* log_;
     bool places_;
+    [[no_unique_address]] detail::with_resolver<const resolver*, 3> ids_;
     const system_services* services_;
     actor_scheduler* kernel_ = nullptr;
     effect_recorder* recorder_ = nullptr;

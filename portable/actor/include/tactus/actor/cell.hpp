@@ -116,7 +116,12 @@ public:
     [[nodiscard]] bool is_restarting() const noexcept { return lifecycle::is_restarting(state()); }
     [[nodiscard]] bool is_ending() const noexcept { return lifecycle::is_ending(state()); }
     /// Writes the state that follows; what the caller owes then. Nothing else writes the state.
-    lifecycle::action apply(lifecycle::event on) noexcept;
+    lifecycle::action apply(lifecycle::event on) noexcept {
+        if constexpr (port::has_interrupts)
+            return call_apply(on);  // less code
+        else
+            return apply_here(on);
+    }
     void set(std::uint32_t bits) noexcept { flags_.fetch_or(bits, std::memory_order_relaxed); }
     void clear(std::uint32_t bits) noexcept { flags_.fetch_and(~bits, std::memory_order_relaxed); }
     /// What its coroutine waits for while it `awaits`: a number of the layer above.
@@ -156,6 +161,19 @@ public:
     port::plain<link> next_report{no_cell};  // ordered by the report
 
 private:
+    [[nodiscard]] lifecycle::action apply_here(lifecycle::event on) noexcept {
+        const lifecycle::state from = state();
+        const lifecycle::step found = lifecycle::next(from, on);
+        // Adding the difference leaves the other bits of the word as they are: the state is at the
+        // top, and has one writer. Relaxed: other threads read it for dumps only.
+        const std::uint32_t change =
+            static_cast<std::uint32_t>(found.to) - static_cast<std::uint32_t>(from);
+        if (change != 0)
+            flags_.fetch_add(change << state_shift, std::memory_order_relaxed);
+        return found.owed;
+    }
+    lifecycle::action call_apply(lifecycle::event on) noexcept;
+
     // "cell-told": what was done before a bit was set happens before the turn that sees it; and
     //    the owner is done with the node before somebody else sends it again.
     static constexpr port::edge told{"cell-told"};

@@ -96,7 +96,11 @@ public:
         other.cause_ = mine;
         return *this;
     }
-    ~cause_ref() { drop(); }
+    ~cause_ref() {
+        // Most refer to nothing. On devices a call is less code than a look.
+        if (port::has_interrupts || cause_ != nullptr)
+            drop();
+    }
 
     /// A cause that says this. When there is no memory for it, one that says that.
     [[nodiscard]] static cause_ref make(memory_source& memory, failure_kind kind,

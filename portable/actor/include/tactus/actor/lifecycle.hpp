@@ -308,9 +308,38 @@ struct step {
     state to;
     action owed;
 };
+
+namespace detail {
+
+inline constexpr std::size_t codes = 16;  // of states: four bits, some of which mean none
+
+[[nodiscard]] constexpr std::size_t place_of(state from, event on) noexcept {
+    return static_cast<std::size_t>(on) * codes + static_cast<std::size_t>(from);
+}
+// What no state has the number of is 0: impossible.
+inline constexpr auto packed = [] {
+    std::array<std::uint8_t, codes * events.size()> all{};
+    for (const row& r : rows)
+        all[place_of(r.from, r.on)] = static_cast<std::uint8_t>(static_cast<unsigned>(r.owed) << 4 |
+                                                                static_cast<unsigned>(r.to));
+    return all;
+}();
+static_assert(actions.size() <= 16);
+
+/// Fails check `lifecycle:1`.
+void fail_impossible_pair() noexcept;
+
+}  // namespace detail
+
 /// The same from a packed copy of the table: what cell::apply() does. Fails a check where the pair
 /// is impossible.
-[[nodiscard]] step next(state from, event on) noexcept;
+[[nodiscard]] inline step next(state from, event on) noexcept {
+    const std::uint8_t found = detail::packed[detail::place_of(from, on)];
+    const auto owed = static_cast<action>(found >> 4);
+    if (owed == action::impossible) [[unlikely]]
+        detail::fail_impossible_pair();
+    return {static_cast<state>(found & 15), owed};
+}
 
 [[nodiscard]] const char* name_of(state state) noexcept;
 [[nodiscard]] const char* name_of(event event) noexcept;

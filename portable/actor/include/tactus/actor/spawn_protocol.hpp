@@ -54,7 +54,7 @@ private:
     spawn_order(memory_source& memory, std::string_view name, any_ref reply_to) noexcept;
 
     memory_source* memory_;
-    actor_world::spawn_request wanted_;  // without its name; no type: it cannot be met
+    detail::kept_request wanted_;  // without its name; no type: it cannot be met
     any_ref reply_to_;
     void (*reply_)(any_ref to, any_ref made) = nullptr;
     std::uint32_t name_size_ = 0;

@@ -181,7 +181,7 @@ public:
         if ((w.special_ | global_.urgent_hint() | w.pinned_.urgent_hint() |
              due_->load(std::memory_order_relaxed)) == 0 &&
             step % global_interval != 0) [[likely]] {
-            if (slot* s = next_plain(w)) [[likely]] {
+            if (slot* s = port::has_interrupts ? next_plain(w) : next_plain_here(w)) [[likely]] {
                 ++w.certificate_.ready_dispatches;
                 return s;
             }
@@ -319,7 +319,11 @@ private:
     [[nodiscard]] slot* next_timed(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_ready(worker_lanes& w) noexcept;
     [[nodiscard]] slot* next_aged(worker_lanes& w) noexcept;
-    [[nodiscard]] slot* take_from(lane_set& from, lane of, worker_lanes& w) noexcept;
+    /// Most lanes are empty: a host looks before it calls. On devices a call is less code.
+    [[nodiscard]] slot* take_from(lane_set& from, lane of, worker_lanes& w) noexcept {
+        return port::has_interrupts || !from.empty(of) ? pop_from(from, of, w) : nullptr;
+    }
+    [[nodiscard]] slot* pop_from(lane_set& from, lane of, worker_lanes& w) noexcept;
     [[nodiscard]] slot* take_preferred(lane of, worker_lanes& w) noexcept;
     [[nodiscard]] slot* try_take_from(lane_set& from, lane of, worker_lanes& w) noexcept;
     [[nodiscard]] slot* steal(worker_lanes& w) noexcept;
@@ -356,7 +360,9 @@ private:
     void prepare(worker_lanes& w) const noexcept;
 
     /// next, fresh and ring: what takes no lock.
-    [[nodiscard]] slot* next_plain(worker_lanes& w) noexcept {
+    [[nodiscard]] slot* next_plain(worker_lanes& w) noexcept;
+    /// The same for the shortest way of a message, where a call would be felt.
+    [[nodiscard, gnu::always_inline]] slot* next_plain_here(worker_lanes& w) noexcept {
         if (w.next_streak_ >= next_streak_limit_) [[unlikely]] {
             if (slot* s = others_turn(w))
                 return s;

@@ -93,6 +93,9 @@ public:
         return urgent_.load(std::memory_order_relaxed);
     }
     [[nodiscard]] bool empty() const noexcept { return !urgent() && ready_count() == 0; }
+    [[nodiscard]] bool empty(lane of) const noexcept {
+        return look(counts_[static_cast<std::size_t>(of)]) == 0;
+    }
     /// The earliest deadline in the timed lane; the largest number when there is none.
     [[nodiscard]] std::int64_t earliest_deadline() const noexcept;
 

@@ -49,6 +49,14 @@ struct spawn_options {
     // the actor is spawned. Refused where there is no resolver; the bare kernel ignores them.
     [[no_unique_address]] detail::with_resolver<std::string_view, 0> dispatcher_id = {};
     [[no_unique_address]] detail::with_resolver<std::string_view, 1> mailbox_id = {};
+
+    /// True: every field has its default value. Inline, so that it costs nothing where it is known.
+    [[nodiscard, gnu::always_inline]] constexpr bool says_nothing() const noexcept {
+        return priority == default_priority && requirement.empty() &&
+               mailbox == mailbox_options{} && order == nullptr && dispatcher == 0 &&
+               deadline == duration::zero() && suspending == suspend_limit{} &&
+               dispatcher_id.empty() && mailbox_id.empty();
+    }
 };
 
 struct spawn_error {
