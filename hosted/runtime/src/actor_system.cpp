@@ -219,7 +219,8 @@ struct actor_system::parts final : world_events {
                                                                  .seed = o.tools.seed,
                                                                  .events = &world,
                                                                  .above = &world},
-                                                                how.dispatcher))),
+                                                                how.dispatcher)),
+                 claim_number()},
           all(kernel,
               {.system_name = name,
                .events = &dispatcher_told,
@@ -276,6 +277,16 @@ struct actor_system::parts final : world_events {
         if (!memory.usable())
             throw memory_exception(no_addresses);
         return memory;
+    }
+    /// Nothing that may throw follows before the kernel, which gives it back, has it.
+    [[nodiscard]] static actor_scheduler::number_claim claim_number() {
+        const auto claim = actor_scheduler::number_claim::make();
+        if (claim.number == 0)
+            throw std::system_error(
+                EAGAIN, std::generic_category(),
+                "a process has numbers for 63 actor systems at once, and all "
+                "are taken; see docs/troubleshooting.md#a-system-does-not-start");
+        return claim;
     }
     /// What construction takes at the most, and the lanes of all actors.
     [[nodiscard]] static std::size_t spare_bytes(const options& o) {
@@ -980,6 +991,13 @@ void actor_system::watch_end(actor_world& world, any_ref who, const shutdown_don
         done.fail("no actor could be made that watches it");
 }
 
+bool actor_system::may_watch_end(const actor_world& world, any_ref who, const shutdown_done& done) {
+    const bool is_foreign = world.is_foreign(who.index());
+    if (is_foreign)
+        done.fail("it is an actor of another system");
+    return !is_foreign;
+}
+
 bool actor_system::may_wait_here() noexcept {
     return worker::current() == nullptr && !tactus::scheduler::fires_here();
 }
@@ -1018,10 +1036,13 @@ std::string actor_system::dump_scheduler(dump_format format) {
 }
 
 std::string actor_system::path_of(any_ref who) {
-    if (in_forked_child())
+    if (in_forked_child() || !who)
         return {};
     string_sink to;
-    world_->write_path(who.index(), to);
+    if (world_->is_foreign(who.index()))
+        (void)actor_world::write_path_elsewhere(who.index(), to);
+    else
+        world_->write_path(who.index(), to);
     return to.take();
 }
 std::string_view actor_system::name() const noexcept {

@@ -66,6 +66,12 @@ bool are_plain(const Ids& ids) noexcept {
         return false;
 }
 
+/// Null: there is no such system, or it is a bare kernel.
+actor_world* world_of(const system_table::visit& visited) noexcept {
+    const actor_scheduler* kernel = visited.system();
+    return kernel != nullptr && kernel->above() != nullptr ? &actor_world::of(*kernel) : nullptr;
+}
+
 }  // namespace
 
 actor_world::actor_world(const options& o) noexcept
@@ -343,9 +349,22 @@ bool actor_world::send_recreate(slot& child, cause_ref why) noexcept {
 }
 
 bool actor_world::stop(mailbox_index who) noexcept {
+    if (is_foreign(who)) {
+        const system_table::visit other(who.system_number());
+        actor_world* const theirs = world_of(other);
+        return theirs != nullptr && theirs->stop(who);
+    }
     if (kernel_->slots().find(who) == nullptr)
         return false;
     return send(who, system_kind::terminate, nullptr);
+}
+
+bool actor_world::write_path_elsewhere(mailbox_index who, text_sink& to) noexcept {
+    const system_table::visit other(who.system_number());
+    actor_world* const theirs = world_of(other);
+    if (theirs != nullptr)
+        theirs->write_path(who, to);
+    return theirs != nullptr;
 }
 
 void actor_world::terminate() noexcept {

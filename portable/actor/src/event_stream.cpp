@@ -17,12 +17,13 @@ TACTUS_CHECK_MODULE("event_stream");
 }  // namespace
 
 const char* name_of(event_error error) noexcept {
-    static constexpr const char* names[event_error_count] = {"no_memory"};
+    static constexpr const char* names[event_error_count] = {"no_memory", "another_system"};
     return names[static_cast<std::size_t>(error)];
 }
 const char* text_of(event_error error) noexcept {
     static constexpr const char* texts[event_error_count] = {
-        "there is no memory for another subscription"};
+        "there is no memory for another subscription",
+        "an actor of another system cannot subscribe: its end would not be learned of"};
     return texts[static_cast<std::size_t>(error)];
 }
 

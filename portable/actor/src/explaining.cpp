@@ -49,6 +49,12 @@ constexpr reason reasons[] = {
     {[](std::uint32_t f) noexcept { return (f & cell::awaits) != 0; }, "a coroutine"},
 };
 
+/// Of one without a name.
+void write_reference(mailbox_index who, text_sink& to) noexcept {
+    text_buffer<32> reference;
+    to.write(reference.add("$").add(who.slot_number()).add(".").add(who.generation).view());
+}
+
 }  // namespace
 
 void actor_world::dump(text_sink& to, dump_options o) noexcept {
@@ -72,6 +78,11 @@ std::string_view actor_world::waits_for(slot& s) noexcept {
 }
 
 void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
+    if (is_foreign(who)) {
+        if (!write_path_elsewhere(who, to))
+            write_reference(who, to);
+        return;
+    }
     // A tree may be deeper than any stack: some names at a time, counted from below.
     constexpr std::uint32_t window = port::cache_line < 8 ? 8 : 32;
     const auto has_name = [this](mailbox_index at) { return at.valid() && at != root_; };
@@ -119,9 +130,8 @@ void actor_world::write_path(mailbox_index who, text_sink& to) noexcept {
         to.write("/dead_letters");
         return;
     }
-    // Without a name: by its reference.
-    text_buffer<32> reference;
-    to.write(reference.add("/$").add(who.slot_number()).add(".").add(who.generation).view());
+    to.write("/");
+    write_reference(who, to);
 }
 
 }  // namespace tactus::inline v0

@@ -90,6 +90,10 @@ private:
     }
     /// False: it is refused.
     bool add(const service_id& id, any_ref who, listing_teller teller) noexcept {
+        if (context().world().is_foreign(who.index())) {  // S2
+            context().log().error("the receptionist takes no actors of another system");
+            return false;
+        }
         entry** last = &first_;
         std::size_t services = 0;
         for (; *last != nullptr; last = &(*last)->next)

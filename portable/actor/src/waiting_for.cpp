@@ -42,7 +42,8 @@ private:
 }  // namespace
 
 bool stop_wait::watch() noexcept {
-    if (timeout_ <= duration::zero() || world_.timers() == nullptr)
+    if (timeout_ <= duration::zero() || world_.timers() == nullptr ||
+        world_.is_foreign(target_.index()))
         return false;
     share_ = reply_share<bool>::make(world_.memory(), to_wake_);
     if (share_ == nullptr)
@@ -57,7 +58,7 @@ bool stop_wait::watch() noexcept {
     if (!made)
         return false;
     watcher_ = *made;
-    if (timeout_ == duration::max())
+    if (timeout_ > world_.timers()->maximum_delay())
         return true;  // no timer can be that late
     timer_.wake = &late_;
     handle_ = world_.timers()->arm(timer_, timeout_);

@@ -19,7 +19,8 @@ namespace tactus::inline v0 {
 namespace {
 constexpr char watched_otherwise[] =
     "this actor is already watched with another message; call unwatch() first";
-}
+constexpr char watched_elsewhere[] = "it watches an actor of another system";
+}  // namespace
 
 void actor_world::watch(turn& t, mailbox_index who, held_message* with) noexcept {
     const auto drop = [&] {
@@ -30,6 +31,11 @@ void actor_world::watch(turn& t, mailbox_index who, held_message* with) noexcept
     const mailbox_index me = t.self();
     if (!who.valid() || who == me)
         return drop();
+    // Nothing would come of its end: systems end in any order, and keep no records of each other.
+    if (is_foreign(who)) {
+        fail(t, failure(watched_elsewhere));
+        return drop();
+    }
     if (effect_recorder* recorder = recording(c))
         recorder->watched(t, who, with);
     cell_extras* x = extras_of(c);

@@ -102,10 +102,15 @@ worker::worker(actor_scheduler& system, dispatcher& home, const worker_lanes::op
       envelopes_(system.envelopes()),
       slots_(system.slots().shared()) {}
 
+actor_scheduler::number_claim actor_scheduler::number_claim::make() noexcept {
+    number_claim c{};
+    c.number = system_table::claim(c.first_generation);
+    return c;
+}
+
 actor_scheduler::actor_scheduler(const options& o) noexcept
     : actor_scheduler(o, [] {
-          number_claim c{};
-          c.number = system_table::claim(c.first_generation);
+          const number_claim c = number_claim::make();
           TACTUS_CHECK(2, c.number != 0);  // too many systems at once
           return c;
       }()) {}

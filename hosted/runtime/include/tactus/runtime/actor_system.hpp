@@ -267,16 +267,21 @@ public:
         }
     }
 
-    /// Ends an actor after what it is doing. False when it has ended.
+    /// Ends an actor after what it is doing, also one of another system. False when it has ended.
     bool stop(any_ref who) noexcept { return !in_forked_child() && world().stop(who.index()); }
     /// AC-8: tells it to end, by poison_pill or what is given, and waits. False when it has not
-    /// ended in time. Not within an actor: see actor_context::graceful_stop.
+    /// ended in time. Not within an actor: see actor_context::graceful_stop. Of another system:
+    /// false at once, and it is not told, as nobody here would learn of its end.
     template <message M = poison_pill>
     [[nodiscard]] bool graceful_stop(any_ref who, std::chrono::nanoseconds timeout,
                                      M message = {}) {
+        // A time that no timer can count is this thread's own.
         return may_wait_here() && !in_forked_child() &&
                detail::wait_here<graceful_stop_source<M>>(
-                   {world_, who, timeout, std::move(message)});
+                   {world_, who, timeout, std::move(message)},
+                   duration::from_ns(timeout.count()) > scheduler().maximum_delay()
+                       ? timeout
+                       : std::chrono::nanoseconds::max());
     }
     /// AC-7: actors by a path, looked for when the selection is used; see actor_selection.hpp.
     [[nodiscard]] actor_selection select(std::string_view path) noexcept {
@@ -300,6 +305,8 @@ public:
     }
     /// Nobody: what it is told is a dead letter.
     [[nodiscard]] any_ref dead_letters() const noexcept { return any_ref(world_->dead_letters()); }
+    /// Of an actor of another system that one's path. Empty: `who` names nothing, or that system
+    /// has ended.
     [[nodiscard]] std::string path_of(any_ref who);
     /// EV-5: dispatchers, and actors with their paths, states and queues, and what each waits for.
     [[nodiscard]] std::string dump(dump_format format = dump_format::text);
@@ -371,13 +378,14 @@ public:
     /// returns after it. False: they have ended, and nobody will call it.
     bool on_terminated(std::function<void()> call);
     [[nodiscard]] coordinated_shutdown& shutdown() noexcept;
-    /// A task that is done when the actor has ended.
+    /// A task that is done when the actor has ended. One for an actor of another system fails.
     template <class Ref>
     shutdown_task add_actor_termination_task(std::string_view phase, std::string_view name,
                                              const Ref& who) {
         return shutdown().add_task(phase, name,
                                    [w = &world(), to = any_ref(who)](const shutdown_done& done) {
-                                       watch_end(*w, to, done);
+                                       if (may_watch_end(*w, to, done))
+                                           watch_end(*w, to, done);
                                    });
     }
     /// One that tells it something first, to make it end: a message of its own, or poison_pill.
@@ -387,6 +395,8 @@ public:
         return shutdown().add_task(
             phase, name,
             [w = &world(), who, m = std::move(stop_message)](const shutdown_done& done) mutable {
+                if (!may_watch_end(*w, any_ref(who), done))
+                    return;
                 if constexpr (std::is_same_v<M, poison_pill> || std::is_same_v<M, kill>)
                     any_ref(who).tell(m);  // every actor takes it
                 else
@@ -427,6 +437,9 @@ private:
     /// The futures that the end of the system answers.
     [[nodiscard]] detail::owed_answers& owed_answers() noexcept;
     static void watch_end(actor_world& world, any_ref who, const shutdown_done& done);
+    /// False: the task has failed, as the actor is of another system.
+    [[nodiscard]] static bool may_watch_end(const actor_world& world, any_ref who,
+                                            const shutdown_done& done);
     [[nodiscard]] ask_error ask_failed(ask_error::kind what, any_ref target,
                                        std::chrono::nanoseconds after, std::string_view type);
 

@@ -54,13 +54,16 @@ private:
     const std::shared_ptr<place> place_ = std::make_shared<place>();
 };
 
-/// Its limit is the source's: a timer of the scheduler.
+/// Its limit is the source's: a timer of the scheduler. `limit` is for a source whose own limit no
+/// timer can count.
 template <wait_source Source>
-typename Source::result wait_here(typename Source::request&& what) {
+typename Source::result wait_here(
+    typename Source::request&& what,
+    std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) {
     thread_waker woken;
     Source source(std::move(what), woken, {});
-    if (source.start())
-        woken.wait();
+    if (source.start() && !woken.wait(limit) && !source.give_up())
+        woken.wait();  // it was decided meanwhile
     return source.take();
 }
 

@@ -212,7 +212,8 @@ public:
     bool stop(any_ref child) noexcept { return world().stop_child(in(), child.index()); }
     void stop_children() noexcept { world().stop_children(in()); }
 
-    /// It gets `terminated` once when `who` has ended, or has ended already. Again: nothing.
+    /// It gets `terminated` once when `who` has ended, or has ended already. Again: nothing. An
+    /// actor of another system fails it.
     void watch(any_ref who) noexcept { world().watch(in(), who.index()); }
     /// The same with a message of its own instead of `terminated`, handled as if it was sent. It is
     /// not overwritten: watching again in another way fails the actor; unwatch first.
@@ -382,7 +383,8 @@ public:
     }
     /// AC-8: `co_await context().graceful_stop(ref, timeout)` tells it to end, by poison_pill or
     /// what is given; true when it has ended, false when it has not in time, or nobody can wait for
-    /// it.
+    /// it. Of another system: false at once, and it is not told. Longer than the scheduler's
+    /// maximum_delay() it waits without end.
     template <class M = poison_pill, class Token = no_token>
     [[nodiscard]] auto graceful_stop(any_ref who, duration timeout, M&& message = {},
                                      Token token = {}) const {

@@ -172,8 +172,16 @@ public:
         const spawn_request& wanted) noexcept;
 
     /// Ends an actor after what it is doing, before what waits. False when it has ended, or there
-    /// is no memory to say so.
+    /// is no memory to say so. On hosts also one of another system, if that is there and has a
+    /// world.
     bool stop(mailbox_index who) noexcept;
+    /// It is an actor of another system: whether it lives is not known here. Hosts only.
+    [[nodiscard]] bool is_foreign(mailbox_index who) const noexcept {
+        if constexpr (port::has_interrupts)
+            return false;
+        else
+            return who.valid() && who.system_number() != kernel_->system_number();
+    }
     /// Ends everything: the user's actors, then the runtime's. Once.
     void terminate() noexcept;
     [[nodiscard]] bool terminating() const noexcept {
@@ -187,8 +195,11 @@ public:
     /// Names nothing: it has none, or has ended. The root's is the root.
     [[nodiscard]] mailbox_index parent_of(mailbox_index who) noexcept;
     /// Those without a name are known by their reference: `$slot.generation`. Below 1,024 ancestors
-    /// (64 on a device) the last 32 names (8) follow `/...`.
+    /// (64 on a device) the last 32 names (8) follow `/...`. An actor of another system has its
+    /// path there; its reference, when that system has ended.
     void write_path(mailbox_index who, text_sink& to) noexcept;
+    /// False: that system has ended, or has no world.
+    [[nodiscard]] static bool write_path_elsewhere(mailbox_index who, text_sink& to) noexcept;
     /// EV-5: dispatchers, and actors with their state, queues, and what each waits for.
     void dump(text_sink& to, dump_options o = {}) noexcept;
     /// What an actor waits for, for people; empty: for messages.
@@ -202,9 +213,12 @@ public:
     [[nodiscard]] memory_source& memory() const noexcept { return memory_; }
     /// EV-1: what happens, for who subscribes; see system_events.hpp.
     [[nodiscard]] event_stream& events() noexcept { return stream_; }
-    /// True: it was not subscribed. An actor that has ended is forgotten at once.
+    /// True: it was not subscribed. An actor that has ended is forgotten at once; one of another
+    /// system is refused, as its end would not be learned of.
     template <event E>
     [[nodiscard]] event_stream::changed subscribe(any_ref who) noexcept {
+        if (is_foreign(who.index()))
+            return std::unexpected(event_error::another_system);
         const event_stream::changed done = stream_.subscribe<E>(who.index());
         if (kernel_->slots().find(who.index()) == nullptr)
             stream_.forget(who.index());

@@ -49,9 +49,10 @@
 namespace tactus::inline v0 {
 
 enum class event_error : std::uint8_t {
-    no_memory,  // nothing was changed
+    no_memory,       // nothing was changed
+    another_system,  // the actor is of another system
 };
-inline constexpr std::size_t event_error_count = 1;
+inline constexpr std::size_t event_error_count = 2;
 [[nodiscard]] const char* name_of(event_error error) noexcept;
 /// One line for people.
 [[nodiscard]] const char* text_of(event_error error) noexcept;

@@ -16,7 +16,8 @@
 //   S2  each actor in the list is watched
 //
 // Memory: one block of the world's for each registration and subscription. A key has at most
-// listing::refs_max services; what is too much, or has no memory, is refused, which is logged.
+// listing::refs_max services; what is too much, or has no memory, is refused, which is logged. An
+// actor of another system is refused, too.
 // Listings are larger than an envelope (actor_scheduler::options::large_payloads).
 #pragma once
 

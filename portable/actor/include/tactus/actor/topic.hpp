@@ -8,7 +8,7 @@
 //
 // Each subscriber gets a copy, in the order in which they subscribed. Who has ended is removed.
 // Memory: one block of the world's for each; without it the subscriber is refused, with a line of
-// the log.
+// the log. So is one of another system: its end would not be learned of.
 #pragma once
 
 #include <concepts>
@@ -83,6 +83,10 @@ public:
         }
         if (!m.who)
             return;
+        if (this->context().world().is_foreign(m.who.any().index())) {
+            this->context().log().error("a topic takes no subscribers of another system");
+            return;
+        }
         switch (all_.add(m.who)) {
         case detail::ref_list::added::done:
             this->context().watch(m.who);

@@ -46,8 +46,17 @@ public:
     /// envelopes have regions of their own.
     [[nodiscard]] static constexpr memory_plan plan(const options& o) noexcept { return o.plan(); }
 
+    /// A system number, which the system made with it gives back.
+    struct number_claim {
+        std::uint32_t number;  // 0: none is free
+        std::uint32_t first_generation;
+
+        [[nodiscard]] static number_claim make() noexcept;
+    };
     /// Requires: memory for what the options say (numbered checks), and a free system number.
     explicit actor_scheduler(const options& o) noexcept;
+    /// Requires: there is a number.
+    actor_scheduler(const options& o, number_claim c) noexcept;
     /// Stops by force if it still runs. Requires: no thread has a worker bound.
     ~actor_scheduler();
     actor_scheduler(const actor_scheduler&) = delete;
@@ -338,12 +347,6 @@ public:
     [[nodiscard]] std::uint32_t live_count() const noexcept;
 
 private:
-    struct number_claim {
-        std::uint32_t number;
-        std::uint32_t first_generation;
-    };
-    actor_scheduler(const options& o, number_claim c) noexcept;
-
     friend class dispatcher;
     friend class invoker;
     friend class pending_offer;
