@@ -7,6 +7,11 @@
 #include <utility>
 
 namespace tactus::inline v0 {
+namespace {
+
+constexpr bool may_work = !port::has_interrupts;  // a device has few actors
+
+}  // namespace
 
 const char* name_of(invoke_outcome outcome) noexcept {
     static constexpr const char* names[] = {"completed", "yielded", "suspended", "failed",
@@ -127,6 +132,13 @@ void invoker::refuse_generation(turn& t, system_message& m) noexcept {
         done(m);
 }
 
+void invoker::put_off_system(slot& s, oldest_first list) noexcept {
+    while (system_message* m = list.pop()) {
+        m->linked = true;
+        s.unhandled.push(*m);
+    }
+}
+
 std::uint32_t invoker::run_system(turn& t, std::uint32_t continuations_max) noexcept {
     slot& s = t.slot_;
     std::uint32_t continuations = 0;
@@ -134,8 +146,13 @@ std::uint32_t invoker::run_system(turn& t, std::uint32_t continuations_max) noex
     for (;;) {
         if (s.state().closing()) {
             // The rest is not processed any more; the finalizer refuses it, in order.
-            if (!list.empty())
-                s.unhandled = list;
+            put_off_system(s, list);
+            return continuations;
+        }
+        if (may_work && s.works) {
+            // What stayed in the queue would make the next run an urgent one.
+            put_off_system(s, list);
+            put_off_system(s, s.drain_system());
             return continuations;
         }
         // SQ-4: continuations wait for supervision, and for the next run when this one's share is
@@ -143,19 +160,21 @@ std::uint32_t invoker::run_system(turn& t, std::uint32_t continuations_max) noex
         const bool holds = s.state().suspend_count(suspension::supervision) != 0 ||
                            continuations == continuations_max;
         // Held back longer than anything that is here now.
-        const bool is_held = !holds && !s.held.empty();
-        if (!is_held && list.empty()) {
+        const bool is_put_off = may_work && !s.unhandled.empty();
+        const bool is_held = !is_put_off && !holds && !s.held.empty();
+        if (!is_put_off && !is_held && list.empty()) {
             list = s.drain_system();
             if (list.empty())
                 return continuations;
         }
-        system_message* m = is_held ? &s.held.pop() : list.pop();
+        system_message* m = is_put_off ? &s.unhandled.pop() : is_held ? &s.held.pop() : list.pop();
         if (m->generation.read() != s.generation()) [[unlikely]] {
             refuse_generation(t, *m);
             continue;
         }
         if (m->kind == system_kind::continuation) {
-            if (holds) {
+            // What was put off came after those that are held.
+            if (holds || (is_put_off && !s.held.empty())) {
                 m->linked = true;
                 s.held.push(*m);
                 continue;
@@ -222,6 +241,11 @@ std::uint32_t invoker::prologue(turn& t) noexcept {
             if (!begun.is_ok())
                 fail(t, begun.why());
         }
+    }
+    if (may_work && t.slot_.works && !t.slot_.state().closing()) {
+        system_message more;
+        more.kind = system_kind::go_on;
+        handle(t, more);
     }
     return run_system(t, share::continuations_first(t.worker_));
 }
@@ -444,8 +468,8 @@ void invoker::finalize(actor_scheduler& system, worker* w, slot& s) noexcept {
                             to->system->dispose(to->w, e);
                         },
                         &context};
-    oldest_first unhandled = s.held.take_onto(s.unhandled);
-    s.unhandled = {};
+    s.end_work();
+    oldest_first unhandled = s.held.take_onto(s.unhandled.take_onto({}));
     const mailbox::leftovers left =
         s.finalize(registry::next_generation(who.generation), unhandled, sink);
     const bool kept = s.acts()->keeps_slot;  // read now: once it is told, it may be released

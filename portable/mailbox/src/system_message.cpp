@@ -9,9 +9,9 @@ namespace tactus::inline v0 {
 
 const char* name_of(system_kind kind) noexcept {
     static constexpr std::array<const char*, system_kind_count> names{
-        "create",          "recreate",    "suspend", "resume", "terminate",
-        "supervise",       "watch",       "unwatch", "failed", "death_watch_notification",
-        "receive_timeout", "continuation"};
+        "create",          "recreate",     "suspend", "resume", "terminate",
+        "supervise",       "watch",        "unwatch", "failed", "death_watch_notification",
+        "receive_timeout", "continuation", "go_on"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -140,13 +140,12 @@ TEST(system_queue, SQ_3_nothing_is_refused_for_want_of_room) {
 
 // SQ-4
 TEST(system_queue, SQ_4_every_kind_has_a_name) {
-    constexpr std::array<std::string_view, 12> names{
-        "create",          "recreate",    "suspend", "resume", "terminate",
-        "supervise",       "watch",       "unwatch", "failed", "death_watch_notification",
-        "receive_timeout", "continuation"};
+    constexpr std::array<std::string_view, 13> names{
+        "create",          "recreate",     "suspend", "resume", "terminate",
+        "supervise",       "watch",        "unwatch", "failed", "death_watch_notification",
+        "receive_timeout", "continuation", "go_on"};
     static_assert(tactus::system_kind_count == names.size());
-    static_assert(static_cast<std::size_t>(system_kind::continuation) + 1 ==
-                  tactus::system_kind_count);
+    static_assert(static_cast<std::size_t>(system_kind::go_on) + 1 == tactus::system_kind_count);
     for (std::size_t i = 0; i < names.size(); ++i)
         EXPECT_TRUE(tactus::name_of(static_cast<system_kind>(i)) == names[i]);
 }

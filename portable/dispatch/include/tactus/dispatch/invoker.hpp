@@ -39,6 +39,8 @@ private:
     /// Handles all system messages there are, but not more continuations than it may; returns how
     /// many of these there were.
     static std::uint32_t run_system(turn& t, std::uint32_t continuations_max) noexcept;
+    /// Behind what was put off before. The actor works, or is closed.
+    static void put_off_system(slot& s, oldest_first list) noexcept;
     static void handle(turn& t, system_message& m) noexcept;
     static void default_system(turn& t, system_message& m) noexcept;
     /// `deferred` also when an `after` failed, which the result then says.

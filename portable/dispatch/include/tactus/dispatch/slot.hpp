@@ -145,11 +145,30 @@ public:
     // Owner only, for the invoker.
     bool waits = false;     // for a signal, a time or room; see suspensions
     bool was_held = false;  // since its last message that was traced
-    /// Continuations are left for another run, and nothing holds them back.
+    /// Continuations are left for another run, and nothing holds them back; or it works.
     [[nodiscard]] bool owes_continuations() const noexcept {
-        return !held.empty() && state().suspend_count(suspension::supervision) == 0 &&
+        return !held.empty() && (works || state().suspend_count(suspension::supervision) == 0) &&
                !state().closing();
     }
+
+    // Work of the layer above that takes more steps than a run should, as an order to 100,000
+    // children: each further run begins with a system message of the kind go_on and does nothing
+    // else until the work has ended; other actors run in between. For the rest of the actor it is
+    // still the same turn: all other messages wait.
+
+    bool works = false;
+    /// `m` makes sure that there is a next run; it lives until the mailbox has been closed.
+    /// Requires: supervision holds user messages back, from now on until end_work().
+    void begin_work(system_message& m) noexcept {
+        works = true;
+        if (m.linked)
+            return;  // of the last time, behind continuations
+        m.kind = system_kind::go_on;
+        m.linked = true;
+        m.generation.write(generation());
+        held.push(m);
+    }
+    void end_work() noexcept { works = false; }
 
 private:
     TACTUS_CHECK_MODULE("slot");

@@ -321,8 +321,8 @@ public:
     // For the layers above, and for people: what anybody may read of it.
     port::atomic<std::uint32_t> tag{0};
     // Owner only, for the invoker; here because there is room.
-    system_ring held;        // continuations that wait for supervision, or for the next run
-    oldest_first unhandled;  // system messages taken when the actor was closed
+    system_ring held;       // continuations that wait for supervision, or for the next run
+    system_ring unhandled;  // system messages taken when the actor was closed, or worked
 
 protected:
     // Owner's line: the batch here, the rest by who derives.

@@ -32,8 +32,9 @@ enum class system_kind : std::uint8_t {
     death_watch_notification,
     receive_timeout,
     continuation,  // a coroutine to resume: counts against throughput, held while supervised
+    go_on,         // work that takes several runs: see slot::begin_work
 };
-inline constexpr std::size_t system_kind_count = 12;
+inline constexpr std::size_t system_kind_count = 13;
 [[nodiscard]] const char* name_of(system_kind kind) noexcept;
 
 /// One system message. Embedded in what causes it; in at most one queue at a time.
