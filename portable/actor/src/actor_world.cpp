@@ -86,7 +86,8 @@ actor_world::actor_world(const options& o) noexcept
       ids_(o.ids),
       services_(o.services),
       names_(*o.memory),
-      stream_(*o.memory) {
+      stream_(*o.memory),
+      piece_(o.family_piece) {
     names_.keep_ended(o.ended_names);
 }
 
@@ -183,6 +184,14 @@ void actor_world::free_extras(cell& c) noexcept {
         if (x->idle->timer)
             (void)timers_->cancel(*x->idle->timer);
         memory_.release(x->idle, sizeof *x->idle, alignof(idle_watch));
+    }
+    if constexpr (in_pieces) {
+        if (pending_work* work = x->more.work; work != nullptr) {
+            for (watch_entry* e = work->rest.untold; e != nullptr;)
+                free_entry(*std::exchange(e, keyed_list<watch_entry>::newer(*e)));
+            work->~pending_work();
+            memory_.release(work, sizeof *work, alignof(pending_work));
+        }
     }
     c.set_extras(nullptr);
     x->~cell_extras();
@@ -500,7 +509,7 @@ void actor_world::user_code_failed(user_code where, const failure& why) noexcept
     tells_user_code_.store(0, std::memory_order_relaxed);
 }
 
-void actor_world::system_dead_letter(mailbox_index, system_message& message) noexcept {
+void actor_world::system_dead_letter(mailbox_index to, system_message& message) noexcept {
     switch (message.kind) {
     case system_kind::watch:
         // DW-1: watching a dead actor answers at once.
@@ -508,6 +517,13 @@ void actor_world::system_dead_letter(mailbox_index, system_message& message) noe
         break;
     case system_kind::death_watch_notification: {
         auto& e = static_cast<watch_entry&>(message);
+        if constexpr (in_pieces) {
+            if (to == root_ && e.key != root_) {
+                std::uint32_t all = all_of_it;
+                (void)notify_some(&e, all);
+                break;
+            }
+        }
         free_entry(e);
         break;
     }
@@ -537,11 +553,24 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
     slot& place = kernel_->slots().at(who.slot_number());
     cell& c = cell::of(place);
     cell_extras* x = c.extras();
-    watch_entry* watcher = x != nullptr ? x->watchers.take_all(memory_) : nullptr;
     const mailbox_index parent = c.parent();
     const std::uint32_t bits = c.flags();
     // PK-TYP: its parent is told why, if it failed and was not forgiven.
     const cause_ref why = c.has_failed() && x != nullptr ? x->cause : cause_ref{};
+    // The first to watch is the first to be told.
+    watch_entry* watcher = nullptr;
+    if (x != nullptr) {
+        using watchers = keyed_list<watch_entry>;
+        for (watch_entry* e = nullptr; why && (e = x->watchers.find(parent, e)) != nullptr;)
+            e->why = why;
+        if constexpr (in_pieces)
+            watcher = x->watchers.oldest();
+        watch_entry* latest = x->watchers.take_all(memory_);
+        if constexpr (!in_pieces) {
+            for (; latest != nullptr; latest = watchers::older(*latest))
+                watcher = latest;
+        }
+    }
     c.subject.write(who);  // for its parent
     if (!stream_.is_empty()) {
         stream_.forget(who);
@@ -560,16 +589,7 @@ void actor_world::mailbox_closed(mailbox_index who, std::size_t, std::size_t) no
         slot& above = kernel_->slots().at(parent.slot_number());
         c.report(*kernel_, above, cell::of(above), place, cell::report_ended);
     }
-    // The first to watch is the first to be told.
-    using watchers = keyed_list<watch_entry>;
-    for (watch_entry* older = watcher; older != nullptr; older = watchers::older(*older))
-        watcher = older;
-    while (watcher != nullptr) {
-        watch_entry& e = *std::exchange(watcher, watchers::newer(*watcher));
-        if (e.key == parent)
-            e.why = why;
-        notify(e);
-    }
+    notify_all(watcher);
 }
 
 void actor_world::sweep() noexcept {

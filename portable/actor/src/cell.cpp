@@ -41,17 +41,16 @@ void cell::report(actor_scheduler& system, slot& parent_slot, cell& parent, slot
         parent.tell(system, parent_slot, told_reports);
 }
 
-cell::link cell::take_reports(registry& slots) noexcept {
-    link newest = reports_.exchange(no_cell, linked_up.acquire());
-    link oldest = no_cell;
-    while (newest != no_cell) {
-        cell& c = of(slots.at(newest));
+bool cell::reverse_reports(registry& slots, link& reports, link& reversed,
+                           std::uint32_t steps) noexcept {
+    while (reports != no_cell && steps-- != 0) {
+        cell& c = of(slots.at(reports));
         const link older = c.next_report.read();
-        c.next_report.write(oldest);
-        oldest = newest;
-        newest = older;
+        c.next_report.write(reversed);
+        reversed = reports;
+        reports = older;
     }
-    return oldest;
+    return reports == no_cell;
 }
 
 mailbox_index life_of(const registry& slots, slot& place) noexcept {

@@ -24,17 +24,11 @@ slot* actor_world::find_child(const self& s, mailbox_index who) noexcept {
                                                                                     : nullptr;
 }
 
-void actor_world::hold_children(const self& s, bool on, mailbox_index except) noexcept {
-    registry& slots = kernel_->slots();
-    const family_lock held(*this, s.c);
-    children_of all(slots, s.c);
-    while (slot* child = all.next()) {
-        cell& c = cell::of(*child);
-        if (except.valid() && slots.index_of(*child) == except)
-            continue;
-        c.tell(*kernel_, *child, on ? std::uint32_t{cell::wants_held} : 0U,
-               on ? 0U : std::uint32_t{cell::wants_held});
-    }
+void actor_world::hold_child(slot& child, bool on, mailbox_index except) noexcept {
+    if (except.valid() && kernel_->slots().index_of(child) == except)
+        return;
+    cell::of(child).tell(*kernel_, child, on ? std::uint32_t{cell::wants_held} : 0U,
+                         on ? 0U : std::uint32_t{cell::wants_held});
 }
 
 void actor_world::order_stop(const self& s, slot& child) noexcept {
@@ -48,17 +42,24 @@ void actor_world::order_stop(const self& s, slot& child) noexcept {
     c.tell(*kernel_, child, cell::told_terminate);
 }
 
+void actor_world::forget_and_stop(turn& t, const self& s, slot& child) noexcept {
+    const mailbox_index who = life_of(kernel_->slots(), child);  // it may have ended
+    if (effect_recorder* recorder = recording(s.c))
+        recorder->stopping_child(t, who);
+    forget_watch(t, who);
+    order_stop(s, child);
+}
+
 void actor_world::stop_children(turn& t) noexcept {
     const self s{*this, t.place(), cell::of(t.place())};
-    effect_recorder* recorder = recording(s.c);
-    children_of all(kernel_->slots(), s.c);
-    while (slot* child = all.next()) {
-        const mailbox_index who = life_of(kernel_->slots(), *child);  // it may have ended
-        if (recorder != nullptr)
-            recorder->stopping_child(t, who);
-        forget_watch(t, who);
-        order_stop(s, *child);
+    if (in_pieces && s.c.is_restarting()) {
+        stop_family(t, s);
+        return;
     }
+    // In a handler, which may watch them anew afterwards.
+    children_of all(kernel_->slots(), s.c);
+    while (slot* child = all.next())
+        forget_and_stop(t, s, *child);
 }
 
 void actor_world::stop_self(turn& t) noexcept {
@@ -76,10 +77,10 @@ bool actor_world::stop_child(turn& t, mailbox_index who) noexcept {
     return true;
 }
 
-handled actor_world::look_at_reports(turn& t, const self& s) noexcept {
+handled actor_world::look_at_some(turn& t, const self& s, cell::link& next,
+                                  std::uint32_t count) noexcept {
     handled result = handled::ok();
-    cell::link next = s.c.take_reports(kernel_->slots());
-    while (next != cell::no_cell) {
+    for (; next != cell::no_cell && count != 0 && !walks(s); --count) {
         slot& child = kernel_->slots().at(next);
         cell& c = cell::of(child);
         next = c.next_report.read();
@@ -101,7 +102,7 @@ handled actor_world::look_at_reports(turn& t, const self& s) noexcept {
 bool actor_world::is_held_back(const self& s) noexcept {
     const cell_extras* x = s.c.extras();
     // A cause: its failure is on its way.
-    return s.c.has_failed() || s.c.is(cell::holds) || (x != nullptr && x->cause);
+    return s.c.has_failed() || s.c.is(cell::holds) || (x != nullptr && x->cause) || walks(s);
 }
 
 bool actor_world::let_wait(const self& s, slot& child) noexcept {
@@ -117,7 +118,15 @@ bool actor_world::let_wait(const self& s, slot& child) noexcept {
 
 handled actor_world::decide_waiting(turn& t, const self& s) noexcept {
     cell_extras* x = s.c.extras();
+    std::uint32_t count = piece_.size;
     while (x != nullptr && !x->failures.empty() && !is_held_back(s)) {
+        if (in_pieces && count-- == 0) {
+            if (family_work* rest = put_off(s)) {
+                rest->decides = true;
+                break;
+            }
+            count = all_of_it;
+        }
         const std::uint32_t first = x->failures.pop_front()->key.slot;
         const handled decided = child_failed(t, s, kernel_->slots().at(first));
         if (!decided.is_ok())
@@ -205,48 +214,56 @@ child_record* actor_world::record_of(const self& s, slot& child) noexcept {
     return r;
 }
 
-void actor_world::apply_restart(turn& t, const self& s, slot& child, const cause_ref& why,
+void actor_world::apply_restart(const self& s, slot& child, cause_ref why,
                                 const supervisor_strategy& how) noexcept {
     // The one, all, or those from the one on. A child that user code spawns meanwhile is behind the
     // last, and not concerned; none is unlinked meanwhile.
-    registry& slots = kernel_->slots();
-    slot* first = &child;
-    const slot* last = &child;
+    family_work::restart_of r;
+    r.failed = kernel_->slots().number_of(child);
+    r.first = r.failed;
+    r.last = r.failed;
     if (how.scope != supervision_scope::one_for_one) {
-        const family_lock held(*this, s.c);
-        last = &last_child(slots, s.c);
+        const family_work::range all = all_children(s);
+        r.last = all.last;
         if (how.scope == supervision_scope::all_for_one)
-            first = &slots.at(s.c.first_child);
+            r.first = all.at;
     }
-    bool allowed = true;
-    std::optional<duration> delay;
-    bool acts = false;  // in the second round: first each needs its permission
-    for (slot* c = first;;) {
-        if (acts) {
-            forget_failure(s, *c);
-            const bool done =
-                allowed && (delay ? recreate_later(s, *c, why, *delay) : send_recreate(*c, why));
-            if (!done)
-                order_stop(s, *c);
-        } else {
-            allowed = allows(s, *c, how);
-        }
-        if (c != last && (acts || allowed)) {
-            const family_lock held(*this, s.c);
-            c = &slots.at(cell::of(*c).next_sibling);
+    r.at = r.first;
+    r.why = std::move(why);
+    r.how = how;
+    restart_family(s, r);
+}
+
+void actor_world::restart_some(const self& s, family_work::restart_of& r,
+                               std::uint32_t& count) noexcept {
+    const supervisor_strategy& how = r.how;
+    const bool is_limited = how.max_restarts || how.within;
+    for (; !r.empty() && count != 0; --count) {
+        slot& child = next_of(s, r);
+        if (r.acts) {
+            forget_failure(s, child);
+            const bool done = r.allowed && (r.delay ? recreate_later(s, child, r.why, *r.delay)
+                                                    : send_recreate(child, r.why));
+            if (!done && r.failed != cell::no_cell)
+                order_stop(s, child);
+            if (r.empty())
+                r.why = {};
             continue;
         }
-        if (acts)
-            return;
-        acts = true;
-        c = first;
-        if (allowed && how.backoff.is_on()) {
-            delay = next_delay(t, s, child, *why, how.backoff);
-            allowed = delay.has_value();
-        } else if (how.pacing != nullptr && !how.max_restarts && !how.within) {
-            const duration pause = how.pacing->counts(*how.pacing, &s, *first, *last, child);
+        slot& failed = kernel_->slots().at(r.failed);
+        r.allowed = allows(s, child, how);
+        if (how.pacing != nullptr && !is_limited && !how.backoff.is_on()) {
+            const duration pause = how.pacing->counts(*how.pacing, &s, child, child, failed);
             if (pause != duration::zero())
-                delay = pause;
+                r.delay = pause;
+        }
+        if (r.allowed && !r.empty())
+            continue;
+        r.acts = true;
+        r.at = r.first;
+        if (r.allowed && how.backoff.is_on()) {
+            r.delay = next_delay(*turn::current(), s, failed, *r.why, how.backoff);
+            r.allowed = r.delay.has_value();
         }
     }
 }
@@ -284,13 +301,13 @@ handled actor_world::child_failed(turn& t, const self& s, slot& child) noexcept 
         c.tell(*kernel_, child, cell::told_resume);
         break;
     case directive::restart:
-        apply_restart(t, s, child, why, how);
+        apply_restart(s, child, std::move(why), how);
         break;
     case directive::stop:
         if (how.scope == supervision_scope::one_for_one)
             order_stop(s, child);
         else
-            apply_restart(t, s, child, why, {.scope = how.scope, .max_restarts = 0U});
+            apply_restart(s, child, std::move(why), {.scope = how.scope, .max_restarts = 0U});
         break;
     case directive::escalate: {
         cell_extras* x = extras_of(s.c);

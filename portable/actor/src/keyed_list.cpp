@@ -38,6 +38,8 @@ void keyed_nodes::add(memory_source& memory, keyed_node& n) noexcept {
         newest_->newer_ = &n;
     newest_ = &n;
     if constexpr (has_buckets) {
+        if (n.older_ == nullptr)
+            index_.oldest = &n;
         ++index_.count;
         const std::uint32_t room =
             index_.buckets != nullptr ? std::uint32_t{1} << (32 - index_.shift) : few;
@@ -53,6 +55,8 @@ void keyed_nodes::remove(memory_source& memory, keyed_node& n) noexcept {
     if (n.older_ != nullptr)
         n.older_->newer_ = n.newer_;
     if constexpr (has_buckets) {
+        if (index_.oldest == &n)
+            index_.oldest = n.newer_;
         --index_.count;
         if (index_.buckets == nullptr)
             return;

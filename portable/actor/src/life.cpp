@@ -191,11 +191,12 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
     const auto go_on = [&](handled so_far) noexcept {
         if (so_far.is_ok())
             so_far = w.decide_waiting(t, s);
-        return so_far.is_ok() && was_held && can_be_told(c) ? w.tell_owed(t, s) : so_far;
+        const bool tells = was_held && can_be_told(c) && work_left(s) == nullptr;
+        return so_far.is_ok() && tells ? w.tell_owed(t, s) : so_far;
     };
     switch (m.kind) {
     case system_kind::supervise:
-        return go_on(w.look_at_orders(t, s));
+        return go_on(w.follow_orders(t, s, c.take_orders()));
     case system_kind::terminate:
         w.be_terminated(t, s);
         break;
@@ -222,24 +223,49 @@ handled actor_world::receive_system(turn& t, void* state, system_message& m) noe
     case system_kind::receive_timeout:
         w.rearm_lost(t, s, m);
         break;
+    case system_kind::go_on:
+        if constexpr (in_pieces)
+            return w.go_on_with_work(t, s);
+        break;
     default:
         break;
     }
     return handled::ok();
 }
 
-handled actor_world::look_at_orders(turn& t, const self& s) noexcept {
-    const std::uint32_t told = s.c.take_orders();
+bool actor_world::puts_off_orders(const self& s, std::uint32_t left) noexcept {
+    constexpr std::uint32_t acts =
+        cell::told_resume | cell::told_reports | cell::told_fail | cell::told_terminate;
+    family_work* w = work_left(s);
+    if (w == nullptr || w->empty() || (left & acts) == 0)
+        return false;
+    w->orders = left;
+    return true;
+}
+
+handled actor_world::follow_orders(turn& t, const self& s, std::uint32_t told) noexcept {
     handled result = handled::ok();
     const bool held = (told & cell::wants_held) != 0;
     if (held != s.c.is(cell::holds))
         hold_self(s, held);
+    if (puts_off_orders(s, told))
+        return result;
     const bool fails = (told & cell::told_fail) != 0;
     const cause_ref why = fails && s.c.extras() != nullptr ? s.c.extras()->cause : cause_ref{};
     if ((told & cell::told_resume) != 0)
         be_resumed(t, s);
+    told &= ~std::uint32_t{cell::told_resume};
+    if (puts_off_orders(s, told)) {
+        if (why)
+            s.c.extras()->cause = why;
+        return result;
+    }
     if ((told & cell::told_reports) != 0)
         result = look_at_reports(t, s);
+    // A failure that was found among them is the one it said it has.
+    told &= ~(cell::told_reports | (result.is_ok() ? 0U : std::uint32_t{cell::told_fail}));
+    if (puts_off_orders(s, told))
+        return result;
     if (fails && !s.c.is_ending()) {
         if (why)
             s.c.extras()->cause = why;  // not what was forgiven, or decided, meanwhile
@@ -408,23 +434,19 @@ void actor_world::be_recreated(turn& t, const self& s, cause_ref why) noexcept {
 
 void actor_world::recreate(turn& t, const self& s, failure_kind as) noexcept {
     cancel_timers(t);  // PK-TIM-7: those of its last words
-    const cause_ref why = s.c.extras()->cause;
-    // Those that the new instance makes are no survivors.
-    registry& slots = kernel_->slots();
-    const slot* const last = has_children(s) ? &last_child(slots, s.c) : nullptr;
+    family_work::restart_of survivors;
+    survivors.why = s.c.extras()->cause;
+    survivors.acts = true;
+    // Those that the new instance makes are none.
+    static_cast<family_work::range&>(survivors) = all_children(s);
     handled made;
     if (create(s, as, made) == lifecycle::action::report_again) {
         report(s, cell::report_failed);
         return;
     }
     // PK-SUP-10: children that survived are restarted, too.
-    children_of all(slots, s.c);
-    while (slot* child = last != nullptr ? all.next() : nullptr) {
-        forget_failure(s, *child);
-        (void)send_recreate(*child, why);
-        if (child == last)
-            break;
-    }
+    if (!survivors.empty())
+        restart_family(s, survivors);
     forgive(s);
     // PK-SUP-14: what was set before the failure still is.
     if (const idle_watch* idle = s.c.extras()->idle; idle != nullptr)
@@ -447,7 +469,7 @@ void actor_world::be_terminated(turn& t, const self& s) noexcept {
     }
     if (has_children(s)) {
         (void)kernel_->suspend(s.index(), suspension::supervision);
-        stop_children(t);
+        stop_family(t, s);
     }
     go_on_waiting(t, s);
 }
@@ -458,6 +480,8 @@ void actor_world::go_on_waiting(turn& t, const self& s) noexcept {
         return;
     if (s.c.is_restarting() ? s.c.extras()->ending_children != 0 : has_children(s))
         return;
+    if (work_left(s) != nullptr)
+        return;  // and then it is asked again
     const lifecycle::action owed = s.c.apply(lifecycle::event::children_gone);
     if (owed == lifecycle::action::run_post_stop || owed == lifecycle::action::close_mailbox)
         finish_termination(t, s, owed);

@@ -103,10 +103,12 @@ void actor_world::forget_watch(turn& t, mailbox_index who) noexcept {
     }
 }
 
-void actor_world::unwatch_all(turn& t, const self& s) noexcept {
-    cell_extras* x = s.c.extras();
-    while (const watch_record* r = x != nullptr ? x->watching.newest() : nullptr)
-        forget_watch(t, r->key);
+bool actor_world::unwatch_newest(turn& t, const self& s) noexcept {
+    const watch_record* r = s.c.extras()->watching.newest();
+    if (r == nullptr)
+        return false;
+    forget_watch(t, r->key);
+    return s.c.extras()->watching.newest() != nullptr;
 }
 
 void actor_world::be_watched(const self& s, watch_entry& e) noexcept {
@@ -133,6 +135,12 @@ void actor_world::notify(watch_entry& e) noexcept {
 }
 
 handled actor_world::be_notified(turn& t, const self& s, watch_entry& e) noexcept {
+    if constexpr (in_pieces) {
+        if (e.key != s.index()) [[unlikely]] {
+            notify_for(s, e);
+            return handled::ok();
+        }
+    }
     const mailbox_index who = e.watched;
     cause_ref why = std::move(e.why);
     free_entry(e);

@@ -125,6 +125,10 @@ public:
         [[no_unique_address]] detail::with_resolver<const resolver*, 3> ids = {};
         const system_services* services = nullptr;  // of the system guardian; null: none
         std::uint32_t ended_names = 0;  // of how many ended actors paths are still known; hosts
+        /// DF-45: what is done about a family, or for all who watch an actor, is done in pieces of
+        /// so many children, or watchers; between two of them the worker runs other actors. At
+        /// least 1. A device has few actors, and no pieces.
+        std::uint32_t family_piece = 256;
     };
     explicit actor_world(const options& o) noexcept;
     actor_world(const actor_world&) = delete;
@@ -249,6 +253,7 @@ public:
     void stop_self(turn& t) noexcept;
     /// A child of the actor whose turn it is. False: it is none.
     bool stop_child(turn& t, mailbox_index who) noexcept;
+    /// All of them, at once; in pre_restart in pieces.
     void stop_children(turn& t) noexcept;
     [[nodiscard]] mailbox_index child_named(turn& t, std::string_view name) noexcept;
     [[nodiscard]] std::uint32_t child_count(turn& t) noexcept;
@@ -486,8 +491,49 @@ private:
                                                   system_message& continuation) noexcept;
     static void note_wait(cell& c) noexcept;
     void fail_beside(turn& t, const failure& why) noexcept;
-    [[nodiscard]] handled look_at_orders(turn& t, const self& s) noexcept;
+    [[nodiscard]] handled follow_orders(turn& t, const self& s, std::uint32_t told) noexcept;
+    /// True: what is left of them waits for its work.
+    [[nodiscard]] static bool puts_off_orders(const self& s, std::uint32_t left) noexcept;
     [[nodiscard]] handled look_at_reports(turn& t, const self& s) noexcept;
+    [[nodiscard]] handled look_at_some(turn& t, const self& s, cell::link& next,
+                                       std::uint32_t count) noexcept;
+    // Work in pieces; see family_work.cpp.
+    static constexpr std::uint32_t all_of_it = 0xffff'ffff;
+    static constexpr bool in_pieces = !port::has_interrupts;  // a device has few actors
+    /// Null: there is nothing left of an earlier run, or piece.
+    [[nodiscard]] static family_work* work_left(const self& s) noexcept {
+        return in_pieces && s.place.works ? &s.c.extras()->more.work->rest : nullptr;
+    }
+    [[nodiscard]] static bool walks(const self& s) noexcept {
+        const family_work* w = work_left(s);
+        return w != nullptr && w->walks();
+    }
+    [[nodiscard]] family_work::range all_children(const self& s) noexcept;
+    /// The next one, which the range has passed then. Requires: there is one.
+    [[nodiscard]] slot& next_of(const self& s, family_work::range& of) noexcept;
+    /// Adds to what is to be done, and begins with it unless there was something already.
+    template <class Add>
+    void work_in(const self& s, Add&& add) noexcept {
+        if (family_work* left = work_left(s)) {
+            add(*left);
+            return;
+        }
+        family_work now;
+        add(now);
+        begin_work(s, now);
+    }
+    void begin_work(const self& s, family_work& now) noexcept;
+    void walk(const self& s, family_work& w, std::uint32_t& count) noexcept;
+    void restart_some(const self& s, family_work::restart_of& r, std::uint32_t& count) noexcept;
+    /// The actor goes on with that in its next run. Null: there is no memory for it.
+    [[nodiscard]] family_work* put_off(const self& s) noexcept;
+    [[nodiscard]] handled go_on_with_work(turn& t, const self& s) noexcept;
+    void hold_child(slot& child, bool on, mailbox_index except) noexcept;
+    void restart_family(const self& s, family_work::restart_of& how) noexcept;
+    [[nodiscard]] handled look_at_left(turn& t, const self& s, family_work& w,
+                                       std::uint32_t count) noexcept;
+    void stop_family(turn& t, const self& s) noexcept;
+    void forget_and_stop(turn& t, const self& s, slot& child) noexcept;
     /// PK-SYS-7: failures of children wait while it is held back itself; PK-SYS-8: and are decided
     /// afterwards, in their order.
     [[nodiscard]] static bool is_held_back(const self& s) noexcept;
@@ -499,7 +545,7 @@ private:
     [[nodiscard]] handled child_failed(turn& t, const self& s, slot& child) noexcept;
     [[nodiscard]] handled decide(const self& s, mailbox_index child, const failure_cause& why,
                                  directive& d, supervisor_strategy& how) noexcept;
-    void apply_restart(turn& t, const self& s, slot& child, const cause_ref& why,
+    void apply_restart(const self& s, slot& child, cause_ref why,
                        const supervisor_strategy& how) noexcept;
     [[nodiscard]] bool allows(const self& s, slot& child, const supervisor_strategy& how) noexcept;
     friend duration detail::count_restarts(const restart_pacing& by, const void* parent,
@@ -557,8 +603,15 @@ private:
     /// Signals for which there was no envelope while the actor was held back.
     [[nodiscard]] handled tell_owed(turn& t, const self& s) noexcept;
     void notify(watch_entry& e) noexcept;
+    /// At most `count`, from that one on; the next one then, or null.
+    [[nodiscard]] watch_entry* notify_some(watch_entry* first, std::uint32_t& count) noexcept;
+    void notify_all(watch_entry* first) noexcept;
+    /// Of an actor that has ended; the root's.
+    void notify_for(const self& s, watch_entry& first) noexcept;
     void forget_watch(turn& t, mailbox_index who) noexcept;
     void unwatch_all(turn& t, const self& s) noexcept;
+    /// False: there is no other one.
+    [[nodiscard]] bool unwatch_newest(turn& t, const self& s) noexcept;
     [[nodiscard]] handled receive_due(turn& t, const self& s, timer_due due) noexcept;
     [[nodiscard]] handled receive_idle(turn& t, const self& s) noexcept;
     /// Of a message: what counts from where it was handled does so now.
@@ -620,6 +673,15 @@ private:
     port::atomic<std::uint32_t> terminating_{0};
     port::atomic<std::uint32_t> tells_user_code_{0};  // see user_code_failed
     port::mutex guardians_;                           // children of guardians
+    struct piece_of_host {
+        explicit piece_of_host(std::uint32_t n) noexcept : size(n != 0 ? n : 1) {}
+        std::uint32_t size;
+    };
+    struct whole_family {
+        explicit whole_family(std::uint32_t) noexcept {}
+        static constexpr std::uint32_t size = all_of_it;
+    };
+    [[no_unique_address]] std::conditional_t<in_pieces, piece_of_host, whole_family> piece_;
 };
 
 }  // namespace tactus::inline v0

@@ -152,7 +152,20 @@ public:
         return flags_.fetch_and(~(reported | report_failed), linked_up.acq_rel());
     }
     /// Children that reported, the earliest first; no_cell: none.
-    [[nodiscard]] link take_reports(registry& slots) noexcept;
+    [[nodiscard]] link take_reports(registry& slots) noexcept {
+        link latest = take_latest_reports();
+        link earliest = no_cell;
+        (void)reverse_reports(slots, latest, earliest, ~std::uint32_t{0});
+        return earliest;
+    }
+    /// The same, the latest first.
+    [[nodiscard]] link take_latest_reports() noexcept {
+        return reports_.exchange(no_cell, linked_up.acquire());
+    }
+    /// The reports become those of `reversed`, the earliest first; at most `steps` of them in one
+    /// call. True: that was all.
+    [[nodiscard]] static bool reverse_reports(registry& slots, link& reports, link& reversed,
+                                              std::uint32_t steps) noexcept;
 
     // Children, L1.
     link first_child = no_cell;

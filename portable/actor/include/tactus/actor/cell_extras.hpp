@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include <optional>
+#include <type_traits>
 
 #include <tactus/actor/actor_timers.hpp>
 #include <tactus/actor/actor_type.hpp>
@@ -174,6 +175,50 @@ private:
     port::atomic<void*> latest_{nullptr};
 };
 
+/// What is done about a whole family, or for all who watch an actor; see family_work.cpp.
+struct family_work {
+    /// Children from one on to another one, in the order they were spawned.
+    struct range {
+        cell::link at = cell::no_cell;  // none: all of them were passed
+        cell::link last = cell::no_cell;
+        [[nodiscard]] bool empty() const noexcept { return at == cell::no_cell; }
+    };
+    /// A restart of a scope: first each child needs its permission.
+    struct restart_of : range {
+        cell::link first = cell::no_cell;
+        cell::link failed = cell::no_cell;  // for whose failure; none: their parent is new
+        bool acts = false;                  // in the second round
+        bool allowed = true;
+        std::optional<duration> delay;
+        cause_ref why;
+        supervisor_strategy how;
+    };
+    /// Orders are on their way to children: none of them is unlinked meanwhile.
+    [[nodiscard]] bool walks() const noexcept {
+        return !held.empty() || !restart.empty() || !stop.empty() || unwatches;
+    }
+    [[nodiscard]] bool empty() const noexcept {
+        return !walks() && !decides && latest == cell::no_cell && earliest == cell::no_cell &&
+               untold == nullptr && orders == 0;
+    }
+
+    range held;  // are to be held back, or let go
+    bool on = false;
+    bool unwatches = false;  // all it watches
+    bool decides = false;    // about failures that waited
+    mailbox_index except;    // of `held`
+    restart_of restart;
+    range stop;
+    cell::link latest = cell::no_cell;    // reports whose order is to be reversed,
+    cell::link earliest = cell::no_cell;  // and those of which it is
+    watch_entry* untold = nullptr;        // watchers of an actor that has ended, and those after it
+    std::uint32_t orders = 0;             // what the actor was told, and comes after all that
+};
+/// The rest of it, with what has the actor run for it.
+struct pending_work : system_message {
+    family_work rest;
+};
+
 struct cell_extras {
     cell_coroutines* coroutines = nullptr;
     reported_cause reported;
@@ -186,6 +231,15 @@ struct cell_extras {
     keyed_list<child_record> children;
     waiting_list failures;              // that wait to be decided, the first to fail first
     std::uint32_t ending_children = 0;  // stop was ordered, and they are not gone
+    struct pointer_of_host {
+        pending_work* work = nullptr;
+    };
+    struct no_pointer {
+        static inline pending_work* work = nullptr;  // named by code that a device leaves out
+    };
+    // Made when a family was too large for one run.
+    [[no_unique_address]] std::conditional_t<port::has_interrupts, no_pointer, pointer_of_host>
+        more;
     // Stash, the oldest first; timers; receive timeout.
     envelope_list stash;
     actor_timer* timers = nullptr;

@@ -56,6 +56,8 @@ public:
     /// Null: there is none. `after`: another one with that key.
     [[nodiscard]] keyed_node* find(mailbox_index key,
                                    const keyed_node* after = nullptr) const noexcept;
+    /// The first that was added and is in the list still. Hosts only.
+    [[nodiscard]] keyed_node* oldest() const noexcept { return index_.oldest; }
     /// Requires: it is in no list, and has its key.
     void add(memory_source& memory, keyed_node& n) noexcept;
     void remove(memory_source& memory, keyed_node& n) noexcept;
@@ -67,11 +69,13 @@ private:
         keyed_node** buckets = nullptr;
         std::uint32_t shift = 0;  // of the hash; there are 2^(32 - shift) buckets
         std::uint32_t count = 0;  // of nodes
+        keyed_node* oldest = nullptr;
     };
     struct no_buckets {
         static inline keyed_node** buckets = nullptr;  // as no_link
         static inline std::uint32_t shift = 0;
         static inline std::uint32_t count = 0;
+        static inline keyed_node* oldest = nullptr;
     };
     using hash_index = std::conditional_t<port::has_interrupts, no_buckets, buckets_of_host>;
     static constexpr std::uint32_t few = 16;  // are searched one by one
@@ -99,6 +103,7 @@ public:
     using keyed_nodes::remove;
 
     [[nodiscard]] T* newest() const noexcept { return typed(keyed_nodes::newest()); }
+    [[nodiscard]] T* oldest() const noexcept { return typed(keyed_nodes::oldest()); }
     [[nodiscard]] static T* older(const T& n) noexcept { return typed(keyed_nodes::older(n)); }
     [[nodiscard]] static T* newer(const T& n) noexcept { return typed(keyed_nodes::newer(n)); }
     [[nodiscard]] T* take_all(memory_source& memory) noexcept {
