@@ -7,7 +7,7 @@
 // tended and says when it wants to be tended again; one that says `never` has arranged to be called
 // for (wake). When all say so, the housekeeper sleeps without a limit (EX-4).
 //
-// Thread safety: any thread. wake() takes one lock and calls nobody.
+// Thread safety: any thread. wake() and wake_within() take one lock and call nobody.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,8 @@ protected:
 
 class housekeeper final : public waker {
 public:
-    /// Starts its thread, named `<name>-keeper`.
+    /// Starts its thread, named `<name>-keeper`. Throws std::system_error without a thread or a
+    /// file descriptor for it.
     explicit housekeeper(const std::string& name);
     /// Stops.
     ~housekeeper();
@@ -43,10 +44,13 @@ public:
     void add(housekept& who);
     /// Everybody is tended once more, now.
     void wake() noexcept override;
+    /// The same in `d` at the latest. Wakes nobody before.
+    void wake_within(duration d) noexcept;
     /// Ends the thread: nothing is tended any more.
     void stop();
 
 private:
+    class sleep_timer;
     struct state;
     void run();
 
