@@ -36,6 +36,8 @@ dispatcher_handle::entry::entry(actor_scheduler& system, dispatcher& where,
       slow_after_(in.slow_after) {
     if (slow_after_ != duration::max() && events_ != nullptr && kind_ != executor_kind::thread_pool)
         runs_.resize(where.worker_count());
+    if (where.worker_count() > 1 && kind_ != executor_kind::thread_pool)
+        looks_.resize(where.worker_count());
     switch (kind_) {
     case executor_kind::system_default:
     case executor_kind::work_stealing_pool:
@@ -93,6 +95,7 @@ instant dispatcher_handle::entry::tend(instant now) {
     instant next = earlier(retry(now), watch_refusal(now));
     next = earlier(next, watch_inhabitants(now, l, moved));
     next = earlier(next, watch_slow(now));
+    next = earlier(next, share_kept(now));
     return earlier(next, watch_starvation(now, l));
 }
 
@@ -150,7 +153,7 @@ instant dispatcher_handle::entry::watch_starvation(instant now, const limits& l)
             (void)threads_->start_extra();
     }
     // Nobody looks while everybody sleeps.
-    if (order.idle().watch(keeper_, sleepers_when_idle()))
+    if (order.idle().watch(when_changed_, sleepers_when_idle()))
         return instant::never();
     return now + at_least_a_ms(duration::from_ns(l.starvation_deadline.ns() / 2));
 }
@@ -174,9 +177,24 @@ instant dispatcher_handle::entry::watch_slow(instant now) {
         events_->handler_slow(where_, {system_.slots().index_of(*of), i, running});
     }
     // As with starvation: no sample is taken while all workers sleep.
-    if (runs_.empty() || where_.order().idle().watch(keeper_, sleepers_when_idle()))
+    if (runs_.empty() || where_.order().idle().watch(when_changed_, sleepers_when_idle()))
         return instant::never();
     return now + at_least_a_ms(duration::from_ns(slow_after_.ns() / 4));
+}
+
+// What a handler made ready last waits for the handler's end in a place of its worker, which wakes
+// no other worker: nearly always the handler ends sooner than another worker could begin.
+instant dispatcher_handle::entry::share_kept(instant now) {
+    coordinator& order = where_.order();
+    if (looks_.empty() || order.idle().watch(when_changed_, sleepers_when_idle()) ||
+        order.idle().watch(when_changed_, 0))
+        return instant::never();
+    if (now < look_at_)
+        return look_at_;
+    for (std::uint32_t i = 0; i < looks_.size(); ++i)
+        (void)order.share_kept(where_.worker_at(i).lanes(), looks_[i]);
+    look_at_ = now + look_interval;
+    return look_at_;
 }
 
 instant dispatcher_handle::entry::watch_inhabitants(instant now, const limits& l, bool moved) {

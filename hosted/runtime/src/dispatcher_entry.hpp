@@ -6,6 +6,8 @@
 //   threads start and end     a worker that stood by was woken; an extra thread has ended
 //   starved                   of what waited starvation_deadline ago, some still does
 //   slow                      a worker is in the same run since slow_after
+//   kept work is shared       a worker is in the same run at two looks, look_interval apart, and
+//                             another one sleeps
 //   retry                     a foreign executor has rejected workers, every 50 ms
 //   rest                      no actors and nothing to do since shutdown_timeout; not the first one
 //   start                     actors have come, and there are no threads; the system refused some,
@@ -16,7 +18,8 @@
 // something waited, all of that was taken, for lanes are in order; then the next sample counts.
 //
 // tend() returns never when all workers sleep and nothing of this is pending: the first worker that
-// wakes calls the housekeeper (idle_workers::watch), as do the first actor and the last.
+// wakes calls the housekeeper (idle_workers::watch), as do the first actor and the last. While no
+// worker sleeps there is nobody to share work with: the first one that does calls the housekeeper.
 //
 // Thread safety: tend belongs to the housekeeper; the rest to any thread, one stop at the end.
 #pragma once
@@ -69,12 +72,15 @@ private:
         duration shutdown_timeout;
     };
     static constexpr duration retry_interval = duration::from_ms(50);  // EX-1
+    // Twice this, and the time to wake two threads, are less than 2 ms.
+    static constexpr duration look_interval = duration::from_us(750);
     static constexpr duration restart_interval = duration::from_s(1);
     static constexpr duration rest_limit = duration::from_ms(10);  // for sleeping threads to end
 
     [[nodiscard]] limits current_limits() const;
     [[nodiscard]] instant watch_starvation(instant now, const limits& l);
     [[nodiscard]] instant watch_slow(instant now);
+    [[nodiscard]] instant share_kept(instant now);
     [[nodiscard]] instant watch_inhabitants(instant now, const limits& l, bool moved);
     [[nodiscard]] instant watch_refusal(instant now);
     [[nodiscard]] instant retry(instant now);
@@ -104,7 +110,19 @@ private:
         duration told = {};  // when it has run for that long
     };
     const duration slow_after_;
-    std::vector<run> runs_;                       // by worker; empty: not sampled
+    std::vector<run> runs_;  // by worker; empty: not sampled
+    /// Calls the housekeeper when there is something to look at, which is then not over yet.
+    class later_call final : public waker {
+    public:
+        explicit later_call(housekeeper& keeper) : keeper_(keeper) {}
+        void wake() noexcept override { keeper_.wake_within(look_interval); }
+
+    private:
+        housekeeper& keeper_;
+    };
+    later_call when_changed_{keeper_};
+    std::vector<kept_look> looks_;  // by worker; empty: no worker has another to share with
+    instant look_at_;
     std::uint32_t progress_ = ~std::uint32_t{0};  // the first look sees a change
     struct {
         instant at = instant::never();  // never: nothing waited

@@ -501,11 +501,49 @@ bool coordinator::stand_by(worker_lanes& w, waker& to) noexcept {
 
 void coordinator::surrender(worker_lanes& w) noexcept {
     if (w.next_.valid())
-        global_.push(std::exchange(w.next_, {}), {});
+        global_.push(w.next_.read(), {});
+    w.next_.clear();
     while (!w.fresh_.empty())
         global_.push(w.fresh_.pop_oldest(), {});
     while (!w.later_.empty())
         global_.push(w.later_.pop_oldest(), {});
+}
+
+// The entry may have been read while its owner wrote it, or be out of date. As in promote: the
+// ticket first, then whose it is, then that ticket or none (life.hpp, L4), so what is moved is a
+// mailbox of this dispatcher that waits. Of the two entries it then has, claim takes the new one.
+bool coordinator::share(lane_entry e) noexcept {
+    if (!e.valid())
+        return false;
+    slot& s = slots_.at(e.slot);
+    const std::uint32_t seen = s.ticket().load(ticket::edge.acquire());
+    if (seen != e.ticket || (seen & ticket::phase_mask) != ticket::queued)
+        return false;
+    const slot_traits is = s.traits();
+    if (is.dispatcher() != number_ || is.pinned())
+        return false;
+    const std::uint32_t t = ticket::move(s.ticket(), seen);
+    if (t == 0)
+        return false;
+    global_.push({e.slot, t}, {lane::ready, is.priority(), 0});
+    look_for_system({e.slot, t}, nullptr);
+    return true;
+}
+
+std::uint32_t coordinator::share_kept(worker_lanes& w, kept_look& last) noexcept {
+    const std::uint32_t step = w.step();
+    if (step != std::exchange(last.step, step)) {
+        last = {.step = step, .fresh = w.fresh_.bottom(), .later = w.later_.bottom()};
+        return 0;
+    }
+    std::uint32_t moved = 0;
+    const auto each = [&](lane_entry e) { moved += share(e) ? 1 : 0; };
+    last.fresh = w.fresh_.look(last.fresh, each);
+    last.later = w.later_.look(last.later, each);
+    each(w.next_.look());
+    if (moved != 0)
+        made_work();
+    return moved;
 }
 
 std::uint32_t coordinator::queued_count(lane l) const noexcept {

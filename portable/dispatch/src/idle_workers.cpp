@@ -19,8 +19,6 @@ std::uint32_t idle_workers::unlist(sleeper& s) noexcept {
         at = &(*at)->below;
     *at = s.below;
     s.listed.store(0, std::memory_order_relaxed);
-    if (watcher_ != nullptr) [[unlikely]]
-        std::exchange(watcher_, nullptr)->wake();
     if (timekeeper_ != &s)
         return one_sleeping;
     timekeeper_ = nullptr;
@@ -30,6 +28,7 @@ std::uint32_t idle_workers::unlist(sleeper& s) noexcept {
 
 bool idle_workers::wake_one() noexcept {
     sleeper* chosen = nullptr;
+    bool watched = false;
     {
         const port::lock_guard held(mutex_);
         // Looked at again: several may have seen the same sleeper.
@@ -39,25 +38,38 @@ bool idle_workers::wake_one() noexcept {
         chosen = top_ == timekeeper_ && other != nullptr && !other->last ? other : top_;
         // The one woken searches from now on, so that nobody wakes another for the same work.
         word_.fetch_sub(unlist(*chosen) - one_searching, std::memory_order_relaxed);
+        watched = watcher_ != nullptr;
     }
     wake(*chosen);
+    if (watched) [[unlikely]]
+        tell_watcher();  // behind the worker, which has something to do
     return true;
+}
+
+void idle_workers::tell_watcher() noexcept {
+    const port::lock_guard held(mutex_);
+    tell_watcher_held();
 }
 
 void idle_workers::work_made_for(sleeper& s) noexcept {
     if (word_.load(idle.seq_cst()) < one_sleeping)
         return;  // it looks at its queues before it sleeps
+    bool watched = false;
     {
         const port::lock_guard held(mutex_);
         if (!asleep(s))
             return;  // awake, or being woken: it looks
         word_.fetch_sub(unlist(s) - one_searching, std::memory_order_relaxed);
+        watched = watcher_ != nullptr;
     }
     wake(s);
+    if (watched) [[unlikely]]
+        tell_watcher();
 }
 
 bool idle_workers::prepare_sleep(sleeper& s, bool searching, bool takes_time) noexcept {
     const port::lock_guard held(mutex_);
+    tell_watcher_held();
     sleeper** at = &top_;
     while (s.last && *at != nullptr)
         at = &(*at)->below;
@@ -80,6 +92,7 @@ bool idle_workers::try_cancel_sleep(sleeper& s, bool searched) noexcept {
     const port::lock_guard held(mutex_);
     if (!asleep(s))
         return false;
+    tell_watcher_held();
     word_.fetch_sub(unlist(s) - (searched ? one_searching : 0), std::memory_order_relaxed);
     return true;
 }
@@ -113,9 +126,9 @@ void idle_workers::time_unkept(bool unknown) noexcept {
     (void)work_made();
 }
 
-bool idle_workers::watch(waker& w, std::uint32_t all) noexcept {
+bool idle_workers::watch(waker& w, std::uint32_t count) noexcept {
     const port::lock_guard held(mutex_);
-    if (sleeping_count() != all)
+    if (sleeping_count() != count)
         return false;
     watcher_ = &w;
     return true;
@@ -129,6 +142,7 @@ void idle_workers::wake_all() noexcept {
             chosen = top_;
             if (chosen == nullptr)
                 return;
+            tell_watcher_held();
             word_.fetch_sub(unlist(*chosen) - one_searching, std::memory_order_relaxed);
         }
         wake(*chosen);

@@ -26,8 +26,8 @@ worker_lanes::worker_lanes(const options& o) noexcept
       later_capacity_(o.later_capacity),
       ring_cells_(make_array<run_ring::cell>(*o.memory, o.ring_capacity)),
       urgent_cells_(make_array<run_ring::cell>(*o.memory, o.ring_capacity)),
-      fresh_entries_(make_array<lane_entry>(*o.memory, o.fresh_capacity)),
-      later_entries_(make_array<lane_entry>(*o.memory, o.later_capacity)),
+      fresh_entries_(make_array<kept_entry>(*o.memory, o.fresh_capacity)),
+      later_entries_(make_array<kept_entry>(*o.memory, o.later_capacity)),
       suggestion_(o.suggested),
       fresh_(fresh_entries_, o.fresh_capacity),
       later_(later_entries_, o.later_capacity),
@@ -56,8 +56,8 @@ worker_lanes::~worker_lanes() {
     memory_.release(ring_cells_, ring_capacity_ * sizeof(run_ring::cell), alignof(run_ring::cell));
     memory_.release(urgent_cells_, ring_capacity_ * sizeof(run_ring::cell),
                     alignof(run_ring::cell));
-    memory_.release(fresh_entries_, fresh_capacity_ * sizeof(lane_entry), alignof(lane_entry));
-    memory_.release(later_entries_, later_capacity_ * sizeof(lane_entry), alignof(lane_entry));
+    memory_.release(fresh_entries_, fresh_capacity_ * sizeof(kept_entry), alignof(kept_entry));
+    memory_.release(later_entries_, later_capacity_ * sizeof(kept_entry), alignof(kept_entry));
 }
 
 }  // namespace tactus::inline v0

@@ -122,7 +122,7 @@ TEST(run_ring, positions_may_wrap) {
 
 // LN-11: newest first for the owner, oldest first for those it is shared with.
 TEST(fresh_stack, is_taken_from_both_ends) {
-    lane_entry places[8];
+    tactus::kept_entry places[8];
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         tactus::fresh_stack stack(places, 8);
         counters model;

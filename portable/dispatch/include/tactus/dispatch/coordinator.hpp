@@ -235,6 +235,11 @@ public:
     /// back for a while.
     void surrender(worker_lanes& w) noexcept;
 
+    /// From any thread that is no worker, one at a time, every so often: when the worker is in the
+    /// same run as at the last look, moves what it keeps to itself (next, fresh, later) to the
+    /// global lane, and wakes a worker for it. Returns how many it moved.
+    std::uint32_t share_kept(worker_lanes& w, kept_look& last) noexcept;
+
     /// The worker has found something to do, but not by next(): it does not search any more, nor
     /// watch the time.
     void found_work(worker_lanes& w) noexcept {
@@ -280,12 +285,16 @@ private:
     void push_ring(lane_entry e, worker_lanes& w) noexcept;
     void push_fresh(lane_entry e, worker_lanes& w) noexcept;
     void put_next(lane_entry e, worker_lanes& w) noexcept {
-        const lane_entry displaced = w.next_;
-        w.next_ = e;
-        if (displaced.valid())
-            push_ring(displaced, w);
+        if (!w.next_.valid()) {
+            w.next_.write(e);
+            return;
+        }
+        const lane_entry displaced = w.next_.read();
+        w.next_.write(e);
+        push_ring(displaced, w);
     }
     void share_fresh(worker_lanes& w) noexcept;
+    [[nodiscard]] bool share(lane_entry e) noexcept;
     void publish_later(worker_lanes& w) noexcept;
     void push_shared(lane_entry e, worker_lanes& w) noexcept;
 
@@ -369,8 +378,8 @@ private:
         }
         ++w.next_streak_;
         if (w.next_.valid()) {
-            const lane_entry e = w.next_;
-            w.next_ = {};
+            const lane_entry e = w.next_.read();
+            w.next_.clear();
             if (slot* s = claim(e, w)) [[likely]]
                 return s;
         }

@@ -19,8 +19,8 @@
 // wakes a sleeper as for any other work; who goes to sleep and finds no timekeeper is it; and the
 // last one to stop searching looks for this, too. So it is not lost, for the same reason.
 //
-// Nobody is woken to look at what others do: who samples lets itself be told when the first worker
-// wakes (watch), under the lock under which workers go to sleep and are woken.
+// No worker is woken to look at what others do: a sampler is told when the first worker wakes, or
+// when the first goes to sleep (watch), under the lock under which workers do so.
 //
 // Thread safety: any thread, each worker for itself.
 #pragma once
@@ -103,10 +103,10 @@ public:
         return std::exchange(s.left_time, false);
     }
 
-    /// EX-4: for who samples while something is going on, and has nothing to do when not. If as
-    /// many as `all` sleep, `w` is called once, as soon as one of them leaves; false: some do not.
-    /// `w` is called under a lock: it must not call anything here.
-    [[nodiscard]] bool watch(waker& w, std::uint32_t all) noexcept;
+    /// EX-4: for a sampler that has nothing to do while as many as `count` sleep: none, or all. If
+    /// so many do, `w` is called once, as soon as that changes, and the result is true. `w` is
+    /// called under a lock: it must not call anything here. There is one watcher at a time.
+    [[nodiscard]] bool watch(waker& w, std::uint32_t count) noexcept;
     /// When this returns, the watcher is not being called, nor will be.
     void unwatch() noexcept {
         const port::lock_guard held(mutex_);
@@ -133,6 +133,12 @@ private:
     static constexpr std::uint32_t one_sleeping = 1U << 16;
     static constexpr std::uint32_t kept = 1U << 31;  // one of those sleeping is the timekeeper
 
+    void tell_watcher() noexcept;
+    /// Under the lock.
+    void tell_watcher_held() noexcept {
+        if (watcher_ != nullptr) [[unlikely]]
+            std::exchange(watcher_, nullptr)->wake();
+    }
     static void wake(sleeper& s) noexcept {
         if (s.instead != nullptr)
             s.instead->wake();

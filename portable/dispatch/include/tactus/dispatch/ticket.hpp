@@ -10,7 +10,7 @@
 //
 //   phase    means                                written by
 //   apart    idle, or running                     take, withdraw
-//   queued   waits in ready or timed              issue: who won the scheduled bit
+//   queued   waits in ready or timed              issue: who won the scheduled bit; move
 //   urgent   waits in cancel                      issue, promote: who pushed a system message
 //   first    waits in cancel, highest priority    the same
 //
@@ -54,12 +54,25 @@ inline constexpr port::edge edge{"ticket-taken"};
     return (t & phase_mask) == queued || (highest && (t & phase_mask) == urgent);
 }
 
-/// Moves the registration with the ticket `seen` to the cancel lane: its new ticket, or 0 when it
-/// does not wait any more, or has another ticket. Requires: can_rise(seen, highest).
-[[nodiscard]] inline std::uint32_t promote(word& w, std::uint32_t seen, bool highest) noexcept {
-    const std::uint32_t next = ((seen & ~phase_mask) + number_one) | (highest ? first : urgent);
+/// Gives the registration with the ticket `seen` a new ticket: that, or 0 when it does not wait any
+/// more, or has another ticket. The entry with `seen` is left behind.
+[[nodiscard]] inline std::uint32_t replace(word& w, std::uint32_t seen,
+                                           std::uint32_t phase) noexcept {
+    const std::uint32_t next = ((seen & ~phase_mask) + number_one) | phase;
     return w.compare_exchange_strong(seen, next, edge.acq_rel(), std::memory_order_relaxed) ? next
                                                                                             : 0;
+}
+
+/// Moves the registration with the ticket `seen` to the cancel lane: see replace. Requires:
+/// can_rise(seen, highest).
+[[nodiscard]] inline std::uint32_t promote(word& w, std::uint32_t seen, bool highest) noexcept {
+    return replace(w, seen, highest ? first : urgent);
+}
+
+/// Moves the registration with the ticket `seen` to another place of the ready lane: see replace.
+/// Requires: the phase of `seen` is queued.
+[[nodiscard]] inline std::uint32_t move(word& w, std::uint32_t seen) noexcept {
+    return replace(w, seen, queued);
 }
 
 /// True when the entry's registration still waited; the caller is the owner then.

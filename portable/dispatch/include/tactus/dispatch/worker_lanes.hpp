@@ -2,7 +2,7 @@
 //
 // Worker lanes: what waits for one worker, and its account of fairness.
 //
-//   next      one entry: what was made ready last. Not stolen, wakes nobody (LN-11)
+//   next      one entry: what was made ready last. Not stolen, wakes no worker (LN-11)
 //   fresh     spawned and never run: newest first, shared when somebody has nothing to do
 //   ring      ready, default priority, in order; thieves take half
 //   later     made ready by a run that has sent hundreds of messages already: put into the ring at
@@ -15,8 +15,11 @@
 // In parity mode all that is local waits in keyed: its heaps, and its deque for what has the
 // default priority; next, fresh, later, ring and urgent stay empty.
 //
-// Owner thread only, except what thieves may do: ring, urgent and keyed say so themselves; and
-// anybody may put something into pinned.
+// next, fresh and later are kept: only the worker takes from them. While a run goes on, another
+// thread may read them and move what waits there to the global lane (coordinator::share_kept).
+//
+// Owner thread only, except what thieves may do: ring, urgent and keyed say so themselves; anybody
+// may put something into pinned, and read what is kept.
 #pragma once
 
 #include <cstdint>
@@ -31,30 +34,115 @@
 
 namespace tactus::inline v0 {
 
+/// A place for one entry that its owner writes and takes from, and that any thread may read.
+///
+/// The two words are written one after the other, so a reader may see the slot of one entry and the
+/// ticket of another. It must check the ticket of the slot before it does anything (see
+/// coordinator::share): such a pair is the present registration of that slot, or nothing.
+class kept_entry {
+public:
+    // The owner.
+    [[nodiscard]] std::uint32_t ticket() const noexcept {
+        return ticket_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint32_t slot() const noexcept {
+        return slot_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool valid() const noexcept { return ticket() != 0; }
+    [[nodiscard]] lane_entry read() const noexcept { return {slot(), ticket()}; }
+    void write(lane_entry e) noexcept {
+        // One core has no other reader.
+        slot_.store(e.slot, port::has_interrupts ? std::memory_order_relaxed : shown.release());
+        ticket_.store(e.ticket, std::memory_order_relaxed);
+    }
+    void clear() noexcept { ticket_.store(0, std::memory_order_relaxed); }
+
+    /// From any thread.
+    [[nodiscard]] lane_entry look() const noexcept {
+        const std::uint32_t t = ticket_.load(std::memory_order_relaxed);
+        const std::uint32_t s = slot_.load(shown.acquire());
+        return s == nothing_yet ? lane_entry{} : lane_entry{s, t};
+    }
+
+private:
+    // "kept-shown": the making of a slot -> the reader of an entry that names it.
+    static constexpr port::edge shown{"kept-shown"};
+    static constexpr std::uint32_t nothing_yet = ~std::uint32_t{0};
+    port::atomic<std::uint32_t> slot_{nothing_yet};
+    port::atomic<std::uint32_t> ticket_{0};
+};
+
 /// A bounded deque of entries: pushed and popped at the new end, shared from the old one. Owner
-/// only.
+/// only, except look.
 class fresh_stack {
 public:
     /// Requires: `capacity` is a power of two (check fresh_stack:1).
-    fresh_stack(lane_entry* entries, std::uint32_t capacity) noexcept
+    fresh_stack(kept_entry* entries, std::uint32_t capacity) noexcept
         : entries_(entries), mask_(capacity - 1) {
         TACTUS_CHECK(1, capacity > 0 && (capacity & (capacity - 1)) == 0);
     }
 
-    [[nodiscard]] std::uint32_t size() const noexcept { return top_ - bottom_; }
-    [[nodiscard]] bool empty() const noexcept { return top_ == bottom_; }
+    [[nodiscard]] std::uint32_t size() const noexcept { return top() - bottom(); }
+    [[nodiscard]] bool empty() const noexcept { return top() == bottom(); }
     [[nodiscard]] bool full() const noexcept { return size() > mask_; }
-    void push(lane_entry e) noexcept { entries_[top_++ & mask_] = e; }
-    [[nodiscard]] lane_entry pop_newest() noexcept { return entries_[--top_ & mask_]; }
-    [[nodiscard]] lane_entry pop_oldest() noexcept { return entries_[bottom_++ & mask_]; }
+    void push(lane_entry e) noexcept {
+        const std::uint32_t at = top();
+        entries_[at & mask_].write(e);
+        top_.store(at + 1, port::has_interrupts ? std::memory_order_relaxed : pushed.release());
+    }
+    [[nodiscard]] lane_entry pop_newest() noexcept {
+        const std::uint32_t at = top() - 1;
+        top_.store(at, std::memory_order_relaxed);
+        return entries_[at & mask_].read();
+    }
+    [[nodiscard]] lane_entry pop_oldest() noexcept {
+        const std::uint32_t at = bottom();
+        bottom_.store(at + 1, std::memory_order_relaxed);
+        return entries_[at & mask_].read();
+    }
+
+    /// The position of the oldest, from any thread.
+    [[nodiscard]] std::uint32_t bottom() const noexcept {
+        return bottom_.load(std::memory_order_relaxed);
+    }
+    /// From any thread: calls `out(entry)` for what is there from position `from` on, oldest first.
+    /// Returns the position behind. What the owner takes meanwhile may be seen, and what it pushes
+    /// instead of that.
+    template <class Out>
+    std::uint32_t look(std::uint32_t from, Out&& out) const noexcept {
+        const std::uint32_t end = top_.load(pushed.acquire());
+        std::uint32_t at = bottom();
+        if (end - at > mask_ + 1)
+            return from;  // the two are of different times
+        if (from - at <= end - at)
+            at = from;
+        for (; at != end; ++at)
+            out(entries_[at & mask_].look());
+        return end;
+    }
 
 private:
     TACTUS_CHECK_MODULE("fresh_stack");
 
-    lane_entry* entries_;
+    [[nodiscard]] std::uint32_t top() const noexcept {
+        return top_.load(std::memory_order_relaxed);
+    }
+
+    kept_entry* entries_;
     std::uint32_t mask_;
-    std::uint32_t bottom_ = 0;
-    std::uint32_t top_ = 0;
+    // "kept-pushed": the owner's write of an entry -> look, which sees each at least once.
+    static constexpr port::edge pushed{"kept-pushed"};
+    // Written by the owner, read by look.
+    port::atomic<std::uint32_t> bottom_{0};
+    port::atomic<std::uint32_t> top_{0};
+};
+
+/// How far coordinator::share_kept has looked at a worker.
+struct kept_look {
+    std::uint32_t step = 0;  // of the worker, at the last look
+    // Positions in fresh and later: what lies before was looked at in this run.
+    std::uint32_t fresh = 0;
+    std::uint32_t later = 0;
 };
 
 class worker_lanes {
@@ -83,8 +171,8 @@ public:
         return memory_plan()
             .array<run_ring::cell>(o.ring_capacity)
             .array<run_ring::cell>(o.ring_capacity)
-            .array<lane_entry>(o.fresh_capacity)
-            .array<lane_entry>(o.later_capacity)
+            .array<kept_entry>(o.fresh_capacity)
+            .array<kept_entry>(o.later_capacity)
             .plus(lane_set::plan(1, o.keyed_capacity))
             .plus(lane_set::plan(o.pinned_capacity, o.pinned_capacity));
     }
@@ -153,11 +241,11 @@ private:
     std::uint32_t later_capacity_;
     run_ring::cell* ring_cells_;
     run_ring::cell* urgent_cells_;
-    lane_entry* fresh_entries_;
-    lane_entry* later_entries_;
+    kept_entry* fresh_entries_;
+    kept_entry* later_entries_;
 
+    kept_entry next_;  // read by share_kept
     // Owner only.
-    lane_entry next_;
     std::uint32_t next_streak_ = 0;    // dispatches in a row from next and fresh
     std::uint32_t cancel_streak_ = 0;  // dispatches in a row from cancel
     std::uint32_t timed_streak_ = 0;

@@ -15,7 +15,8 @@
 //   state word   state_mark                 16 bits                   stop, suspend, resume, and
 //                                                                     each look for work: end of a
 //                                                                     run, resume, register_ready
-//   ticket       its number                 30 bits                   take, promote, unregister
+//   ticket       its number                 30 bits                   take, promote, move,
+//                                                                     unregister
 //   gate         its own mark               32 bits; 10 in a word     senders to a bounded mailbox
 //                                           of 32 (mailbox_gate.hpp)
 //   queue heads  closed between two lives   -                         send, system send
@@ -35,6 +36,9 @@
 //       both are of the ticket's own life.
 //   L5  A thread that holds an entry (a look for system messages after a push) promotes the ticket
 //       of that entry or none: the number implies life and dispatcher.
+//   L6  A thread that moves what a worker keeps (coordinator::share) reads an entry in two halves,
+//       which may be of different entries. It does as L4 says with the ticket it has read: what it
+//       moves waits, and is of this dispatcher.
 //
 // ABA
 //   A generation never comes round: a slot whose last generation ended is retired.
