@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: arguments that no constructor of the actor takes are refused where they are given, in a line that names their
-// types (DF-39). BY says by which function; without one it compiles.
+// Goal: arguments that no constructor of the actor takes are refused where they are given, in a
+// line that names their types (DF-39). BY says by which function; without one it compiles.
 #include <tactus/runtime/actor_system.hpp>
 #include <tactus/test_kit/actor_under_test.hpp>
 #include <tactus/test_kit/behavior_kit.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goal: what a kit says of an expectation that is not met begins with file and line of that expectation (DF-39). Method:
-// each expectation fails in a line of its own, and the text is compared with that line.
+// Goal: what a kit says of an expectation that is not met begins with file and line of that
+// expectation (DF-39). Method: each expectation fails in a line of its own, and the text is
+// compared with that line.
 #include <tactus/test_kit/actor_under_test.hpp>
 #include <tactus/test_kit/behavior_kit.hpp>
 #include <tactus/test_kit/kit.hpp>
@@ -99,7 +100,8 @@ TEST(failure_place, DF_39_expectations_of_behavior_kits_name_their_line) {
     expect_here([&] { (void)inbox.receive<int>(); });
     expect_here([&] { (void)kit.expect_effect<test::watched>(); });
     expect_here([&] { kit.expect_effect(test::spawned{"a"}); });
-    expect_here([&] { (void)kit.expect_effect_matching<test::watched>([](const auto&) { return true; }); });
+    const auto any = [](const auto&) { return true; };
+    expect_here([&] { (void)kit.expect_effect_matching<test::watched>(any); });
     expect_here([&] { (void)kit.child_inbox<int>("a"); });
     expect_here([&] { (void)kit.child_kit<int>("a"); });
     expect_here([&] { kit.stop_child("a"); });

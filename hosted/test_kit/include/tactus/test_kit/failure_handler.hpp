@@ -14,8 +14,8 @@
 
 namespace tactus::inline v0::test {
 
-/// An expectation was not met; the text begins with file and line of the expectation, and says which
-/// it was, what came instead, and how long that took.
+/// An expectation was not met; the text begins with file and line of the expectation, and says
+/// which it was, what came instead, and how long that took.
 class assertion_failed : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
