@@ -49,6 +49,7 @@ public:
             model::require(fate_system_[i].handled == sent_system_[i], "a message stays behind");
         }
         model::require(!box.state().scheduled(), "nobody runs it, and it counts as queued");
+        model::require(box.system_length() == 0, "what was handled counts as waiting");
     }
     /// At the end, after a close: each was handled, left over or refused, once.
     void check_closed() {
@@ -58,6 +59,7 @@ public:
             model::require(fate_system_[i].sum() == sent_system_[i]);
         }
         model::require(box.state().closed() && !box.state().scheduled());
+        model::require(box.system_length() == 0, "what was refused counts as waiting");
     }
 
     tactus::mailbox box;
@@ -97,8 +99,12 @@ private:
         for (;;) {
             owner_.write(owner_.read() + 1);  // a race unless runs exclude and follow each other
             tactus::oldest_first list = box.drain_system();
-            while (tactus::system_message* m = list.pop())
+            while (tactus::system_message* m = list.pop()) {
+                model::require(box.system_length() != 0 && box.system_length() <= count_max,
+                               "a message that waits is not counted");
+                box.note_system_handled(1);
                 ++fate_of(*m).handled;
+            }
             while (box.state().should_process()) {
                 tactus::envelope* e = box.next_user();
                 if (e == nullptr)

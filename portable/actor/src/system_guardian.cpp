@@ -59,7 +59,7 @@ std::uint32_t ms_of(instant t) noexcept {
 mailbox_sample sample_of(actor_scheduler& kernel, const slot& s, instant at) noexcept {
     mailbox_sample m{.ref = any_ref(kernel.slots().index_of(s)),
                      .user_len = s.user_length(),
-                     .system_len = s.has_system_messages() ? 1U : 0U,
+                     .system_len = s.system_length(),
                      .at = at};
     if (const mailbox_block* block = s.gated(); block != nullptr) {
         m.capacity = block->gate().capacity();

@@ -34,7 +34,7 @@ struct actor_view {
         : ref(system.slots().index_of(s)),
           state(s.state().state()),
           user_len(s.user_length()),
-          system_len(s.has_system_messages() ? 1 : 0),
+          system_len(s.system_length()),
           dispatcher_number(s.dispatcher_number()) {
         if (s.state().suspended() && state != mailbox_state::closing)
             note(system, s);

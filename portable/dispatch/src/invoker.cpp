@@ -169,6 +169,7 @@ std::uint32_t invoker::run_system(turn& t, std::uint32_t continuations_max) noex
         }
         system_message* m = is_put_off ? &s.unhandled.pop() : is_held ? &s.held.pop() : list.pop();
         if (m->generation.read() != s.generation()) [[unlikely]] {
+            s.note_system_handled(1);
             refuse_generation(t, *m);
             continue;
         }
@@ -181,6 +182,7 @@ std::uint32_t invoker::run_system(turn& t, std::uint32_t continuations_max) noex
             }
             ++continuations;
         }
+        s.note_system_handled(1);
         handle(t, *m);
     }
 }

@@ -64,8 +64,11 @@ void actor_scheduler::feed_actors(metrics_sink& to, actor_labels& labels) noexce
         if (label.empty())
             continue;
         const std::uint32_t depth = s.user_length();
-        if (s.generation() == who.generation)  // it has not ended meanwhile
-            to.gauge(info_of(metric::mailbox_depth), label, depth);
+        const std::uint32_t system_depth = s.system_length();
+        if (s.generation() != who.generation)  // it has ended meanwhile
+            continue;
+        to.gauge(info_of(metric::mailbox_depth), label, depth);
+        to.gauge(info_of(metric::system_depth), label, system_depth);
     }
 }
 

@@ -148,6 +148,47 @@ TEST(dump, shows_suspensions) {
     EXPECT_TRUE(dumped(r).has("supervision since 5184007040 ms\n"));
 }
 
+// DF-64: as many system messages as wait: sent and not handled, or held until supervision decides.
+TEST(dump, DF_64_shows_how_many_system_messages_wait) {
+    kernel_rig r;
+    const auto a = r.spawn();
+    tactus_test::signal_node watches[] = {{tactus::system_kind::watch, 1},
+                                          {tactus::system_kind::watch, 2}};
+    tactus_test::signal_node coroutines[] = {{tactus::system_kind::continuation, 3},
+                                             {tactus::system_kind::continuation, 4}};
+    (void)r->suspend(a, tactus::suspension::supervision);
+    for (auto& m : watches)
+        EXPECT_TRUE(r->send_system(a, m));
+    for (auto& m : coroutines)
+        EXPECT_TRUE(r->send_system(a, m));
+    const bool counts = tactus::port::cache_line >= 64;  // elsewhere there is no room to count
+    EXPECT_TRUE(dumped(r).has(counts ? "user_len 0, system_len 4, " : "system_len 1, "));
+    EXPECT_TRUE(
+        dumped(r, dump_format::json).has(counts ? "\"system_len\":4," : "\"system_len\":1,"));
+    r.run();  // continuations wait for supervision
+    EXPECT_TRUE(dumped(r).has(counts ? "system_len 2, " : "system_len 0, "));
+    (void)r->resume(a, tactus::suspension::supervision);
+    r.run();
+    EXPECT_TRUE(dumped(r).has("user_len 0, system_len 0, "));
+}
+
+// DF-64: a message that finds its receiver gone does not count, nor what a stop leaves behind.
+TEST(dump, DF_64_no_system_message_waits_in_the_next_life) {
+    kernel_rig r;
+    const auto a = r.spawn();
+    tactus_test::signal_node nodes[] = {{tactus::system_kind::watch, 1},
+                                        {tactus::system_kind::watch, 2},
+                                        {tactus::system_kind::watch, 3}};
+    tactus_test::signal_node end(tactus::system_kind::terminate, 4);
+    EXPECT_TRUE(r->send_system(a, nodes[0]));
+    EXPECT_TRUE(r->send_system(a, end));
+    EXPECT_TRUE(r->send_system(a, nodes[1]));
+    r.run();
+    EXPECT_FALSE(r->send_system(a, nodes[2]));
+    const tactus::slot& s = r->slots().at(a.slot_number());
+    EXPECT_EQ(s.system_length(), 0U);
+}
+
 // OH-4: as many actors as asked for; the others are counted.
 TEST(dump, lists_no_more_actors_than_it_is_told) {
     kernel_rig r;

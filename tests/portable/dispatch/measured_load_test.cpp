@@ -254,6 +254,25 @@ public:
 
 }  // namespace
 
+// DF-64: system messages that wait have a metric beside the depth of the mailbox.
+TEST(measured_load, DF_64_the_system_depth_of_chosen_mailboxes) {
+    busy_rig r;
+    gauges depth(metric::system_depth);
+    one_label labels;
+    labels.chosen = r.actor;
+    ASSERT_TRUE(r->set_metrics_sink(&depth, &labels));
+    tactus_test::signal_node nodes[] = {{tactus::system_kind::watch, 1},
+                                        {tactus::system_kind::watch, 2}};
+    for (auto& m : nodes)
+        EXPECT_TRUE(r->send_system(r.actor, m));
+    EXPECT_EQ(depth.one(r), tactus::port::cache_line >= 64 ? 2U : 1U);
+    EXPECT_EQ(depth.count, 1U);
+    EXPECT_EQ(std::string_view(depth.labels[0]), "queue");
+    r.run();
+    EXPECT_EQ(depth.one(r), 0U);
+    journal().clear();
+}
+
 // OH-2: the depth of those that have labels; of nobody else, and nobody is asked without.
 TEST(measured_load, the_depth_of_chosen_mailboxes) {
     busy_rig r;

@@ -19,7 +19,7 @@ namespace tactus::inline v0 {
 struct mailbox_sample {
     any_ref ref;
     std::uint32_t user_len = 0;    // of an unbounded one what its last run left, and 1 for more
-    std::uint32_t system_len = 0;  // 0, or 1 for one or more
+    std::uint32_t system_len = 0;  // sent and not handled yet
     std::uint32_t capacity = 0;    // 0: it has no bounds
     std::uint32_t percent = 0;     // of the capacity
     instant at;

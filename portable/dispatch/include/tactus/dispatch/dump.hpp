@@ -6,7 +6,7 @@
 // right at some moment, but not all of them at the same. Never a message's contents.
 //
 //   user_len    of a bounded mailbox exact; else what its last run left, and one if more has come
-//   system_len  0, or 1 for one or more: nobody walks a list that another thread changes
+//   system_len  sent and not handled yet, counted; on a device 0, or 1 for one or more
 //   worker      who runs it now
 //   since       when it was held back, in milliseconds of the system's clock, to within 8
 //

@@ -40,7 +40,34 @@ enum class enqueued : std::uint8_t {
     closed,    // not taken: it goes to dead letters
 };
 
+/// How many system messages wait. Kept where a mailbox has whole cache lines: what is left of the
+/// state's line has room for it. A device has none.
+template <bool Kept>
+class basic_system_count {
+public:
+    static constexpr bool is_kept = true;
+    // Relaxed: nothing is decided by it, and nothing is found through it.
+    void add() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+    void take(std::uint32_t n) noexcept { count_.fetch_sub(n, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t value() const noexcept {
+        return count_.load(std::memory_order_relaxed);
+    }
+
+private:
+    port::atomic<std::uint32_t> count_{0};
+};
+template <>
+class basic_system_count<false> {
+public:
+    static constexpr bool is_kept = false;
+    void add() noexcept {}
+    void take(std::uint32_t) noexcept {}
+    [[nodiscard]] std::uint32_t value() const noexcept { return 0; }
+};
+
 class mailbox {
+    using system_count = basic_system_count<(port::cache_line >= 64)>;
+
 public:
     mailbox() noexcept { state_.begin_closed(); }
 
@@ -55,9 +82,12 @@ public:
         return after_push(result, schedule_hint::user);
     }
     [[nodiscard]] enqueued enqueue_system(system_message& m) noexcept {
+        system_waiting_.add();  // before the push: the owner never takes more than was counted
         const pushed result = system_.push(m);
         if (result == pushed::behind_others)
             return enqueued::accepted;
+        if (result == pushed::closed) [[unlikely]]
+            note_system_handled(1);
         return after_push(result, schedule_hint::system);
     }
 
@@ -106,6 +136,15 @@ public:
             return b->gate().taken();
         return kept_.load(std::memory_order_relaxed) + (inbox_.looks_empty() ? 0U : 1U);
     }
+    /// How many system messages wait: sent, and neither handled nor refused yet. Racy snapshot; a
+    /// message that is just being sent to a closed mailbox may be among them. On a device 0, or 1
+    /// for one or more.
+    [[nodiscard]] std::uint32_t system_length() const noexcept {
+        if constexpr (system_count::is_kept)
+            return system_waiting_.value();
+        else
+            return has_system_messages() ? 1 : 0;
+    }
     /// Why it is held back, and since when, for who looks; in words of the layer above.
     void note_held(suspension kind, std::uint32_t note) noexcept {
         (kind == suspension::await ? awaits_ : held_).store(note, std::memory_order_relaxed);
@@ -125,6 +164,8 @@ public:
 
     [[nodiscard]] oldest_first drain_system() noexcept { return system_.drain(); }
     [[nodiscard]] system_queue& system() noexcept { return system_; }
+    /// Of those that were drained, `n` wait no more (see system_length).
+    void note_system_handled(std::uint32_t n) noexcept { system_waiting_.take(n); }
 
     /// The next user message, or nullptr.
     [[nodiscard]] envelope* next_user() noexcept {
@@ -245,6 +286,7 @@ public:
                 sink.refused(*m);
             }
         }
+        note_system_handled(static_cast<std::uint32_t>(left.system));
         envelope* rest = inbox_.close();
         const auto refuse = [&](envelope& e) {
             ++left.user;
@@ -313,6 +355,7 @@ private:
     // See held_note: by supervision, and by await.
     port::atomic<std::uint32_t> held_{0};
     port::atomic<std::uint32_t> awaits_{0};
+    [[no_unique_address]] system_count system_waiting_;  // see system_length
     // "placed": a block is made before it is found. It stays for as long as the slot does.
     static constexpr port::edge placed{"block-placed"};
     port::atomic<mailbox_block*> block_{nullptr};
