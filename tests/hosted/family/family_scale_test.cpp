@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: no operation of a family grows with its size, and none of an actor with the number of
-// coroutines that wait in it (DF-45).
+// coroutines that wait in it; nor does any turn, of what is done about a whole family (DF-45).
 // Method: the sources of the actor and dispatch layers are compiled for this program with a call at
 // each edge of their control flow; the calls are counted. One operation of each kind may take at
 // most twice the edges in a family of `many`, or with so many pending, that it takes with 1,000.
@@ -370,6 +370,149 @@ TEST(family_scale, DF_45_many_watch_one) {
                 return static_cast<double>(steps - before) / n;
             });
     }
+}
+
+namespace {
+
+/// `of` gives the steps of the longest turn in a family of a size. The second time in the same
+/// world: queues that grow are as large as they get by then.
+void expect_bounded_turns(const char* what,
+                          const std::function<std::uint64_t(rig&, std::uint32_t)>& of) {
+    const auto steps_of = [&](std::uint32_t n) {
+        rig r(3 * n);
+        (void)of(r, n);
+        return of(r, n);
+    };
+    const std::uint64_t small = steps_of(few);
+    const std::uint64_t large = steps_of(size_of_failures());
+    std::printf("%s: the longest turn has %u steps of %u, %u of %u\n", what,
+                static_cast<unsigned>(small), few, static_cast<unsigned>(large),
+                size_of_failures());
+    EXPECT_GT(small, 0U);
+    EXPECT_LE(large, 2 * small) << what;
+}
+
+/// Has a family, and keeps it when it is restarted.
+class keeper : public head {
+public:
+    using head::head;
+    void pre_restart(const failure_cause&) {}
+};
+
+/// A parent of `n`, which have begun.
+template <class Parent>
+struct household {
+    household(rig& in, std::uint32_t n, const supervisor_strategy& how = {})
+        : r(in), top(r.spawn<Parent>("", how).any()) {
+        top.tell(act{[this, n](head& h) {
+            for (std::uint32_t i = 0; i < n; ++i)
+                members.push_back(*h.ctx().template try_spawn<member>("", {}));
+        }});
+        r.run();
+        lives = 0;
+        decisions = 0;
+        (void)r.take_longest();
+    }
+    household(const household&) = delete;
+    household& operator=(const household&) = delete;
+    ~household() { stop(); }
+    void stop() {
+        (void)r.world().stop(top.any().index());
+        r.run();
+    }
+    rig& r;
+    actor_ref<act> top;
+    std::vector<member_ref> members;
+};
+
+}  // namespace
+
+TEST(family_scale, DF_45_no_turn_grows_when_a_family_is_stopped) {
+    expect_bounded_turns("stop the parent", [](rig& r, std::uint32_t n) {
+        household<head> f(r, n);
+        f.stop();
+        return r.take_longest();
+    });
+}
+
+TEST(family_scale, DF_45_no_turn_grows_when_a_family_is_restarted) {
+    // Without a limit: with one, an index of counts is made, and doubled at once.
+    const supervisor_strategy how{.scope = supervision_scope::all_for_one};
+    expect_bounded_turns("restart all for one", [&how](rig& r, std::uint32_t n) {
+        household<head> f(r, n, how);
+        f.members[n / 2].tell(strike{});
+        r.run();
+        EXPECT_EQ(lives, n);
+        EXPECT_EQ(decisions, 1U);
+        return r.take_longest();
+    });
+}
+
+TEST(family_scale, DF_45_no_turn_grows_when_a_parent_fails) {
+    const auto fail = [](auto& f) {
+        f.top.tell(act{[](head& h) { h.ctx().fail({"struck"}); }});
+        f.r.run();
+        return f.r.take_longest();
+    };
+    expect_bounded_turns("restart a parent", [&](rig& r, std::uint32_t n) {
+        household<head> f(r, n);
+        const std::uint64_t longest = fail(f);
+        EXPECT_EQ(lives, 1U);
+        return longest;
+    });
+    expect_bounded_turns("restart a parent that keeps them", [&](rig& r, std::uint32_t n) {
+        household<keeper> f(r, n);
+        const std::uint64_t longest = fail(f);
+        EXPECT_EQ(lives, n + 1);
+        return longest;
+    });
+}
+
+TEST(family_scale, DF_45_no_turn_grows_with_those_who_watch) {
+    expect_bounded_turns("many watch one", [](rig& r, std::uint32_t n) {
+        head::notified = 0;
+        const auto star = r.spawn<member>("");
+        household<head> f(r, 0);
+        f.top.tell(act{[&](head& h) {
+            for (std::uint32_t i = 0; i < n; ++i)
+                (void)h.ctx().try_spawn<onlooker>("", {}, star.any());
+        }});
+        r.run();
+        (void)r.take_longest();
+        (void)r.world().stop(star.any().index());
+        r.run();
+        EXPECT_EQ(head::notified, n);
+        return r.take_longest();
+    });
+    expect_bounded_turns("one watches many, and ends", [](rig& r, std::uint32_t n) {
+        household<head> f(r, n);
+        household<head> fan(r, 0);
+        fan.top.tell(act{[&](head& h) {
+            for (const member_ref& m : f.members)
+                h.ctx().watch(m);
+        }});
+        r.run();
+        (void)r.take_longest();
+        fan.stop();
+        return r.take_longest();
+    });
+}
+
+TEST(family_scale, DF_45_no_turn_grows_with_failures) {
+    supervisor_strategy how{};
+    const auto all_fail = [&how](rig& r, std::uint32_t n) {
+        household<head> f(r, n, how);
+        for (const member_ref& m : f.members)
+            m.tell(strike{});
+        r.run();
+        return r.take_longest();
+    };
+    how.decider = [](const failure_cause&) { return directive::resume; };
+    expect_bounded_turns("resume", all_fail);
+    how.decider = [](const failure_cause&) { return directive::restart; };
+    expect_bounded_turns("restart", all_fail);
+    how.decider = [](const failure_cause&) { return directive::stop; };
+    expect_bounded_turns("stop", all_fail);
 }
 
 namespace {

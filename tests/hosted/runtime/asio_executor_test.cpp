@@ -323,6 +323,6 @@ TEST(asio_executor, EX_8_stopping_and_restarting_under_load_loses_nothing) {
         EXPECT_EQ(book.overlaps.load(), 0u);
         EXPECT_EQ(book.order_errors, 0u);
     }
+    // Whether the context refuses one meanwhile is a matter of time.
     EXPECT_EQ(sum, 2 * tactus_test::sum_below(each));
-    EXPECT_GT(rig.events.rejection_count(), 0u);
 }
