@@ -377,8 +377,9 @@ private:
                 return s;
         }
         ++w.next_streak_;
-        if (w.next_.valid()) {
-            const lane_entry e = w.next_.read();
+        // Once: the compiler would read an atomic word twice.
+        if (const std::uint32_t ticket = w.next_.ticket(); ticket != 0) {
+            const lane_entry e{w.next_.slot(), ticket};
             w.next_.clear();
             if (slot* s = claim(e, w)) [[likely]]
                 return s;
