@@ -39,7 +39,7 @@ void kit::shutdown(std::source_location where) {
         std::string text;
     } left;
     dump_dispatchers(world().kernel(), left, {});
-    fail("the world did not end; left are:\n" + left.text, where);
+    fail("the world did not end; left are:\n" + left.text + take_recent_failures(), where);
 }
 
 }  // namespace tactus::inline v0::test

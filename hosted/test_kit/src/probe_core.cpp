@@ -184,7 +184,9 @@ void probe_core::close_window(const window& w, const std::source_location& where
 // ---- texts
 
 void probe_core::fail(const std::string& text, const std::source_location& where) const {
-    test::fail(name_ + ": " + text + (hint_.empty() ? "" : "; hint: " + hint_), where);
+    test::fail(name_ + ": " + text + (hint_.empty() ? "" : "; hint: " + hint_) +
+                   host_.take_recent_failures(),
+               where);
 }
 
 void probe_core::fail_late(duration limit, instant since, const std::string& during,

@@ -3,13 +3,22 @@
 // The loop that runs actors and moves time, and what the world says meanwhile.
 #include <tactus/test_kit/virtual_world.hpp>
 
+#include <tactus/actor/actor_log.hpp>
 #include <tactus/test_kit/describe.hpp>
 #include <tactus/test_kit/failure_handler.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 namespace tactus::inline v0::test {
 namespace {
+
+class path_sink final : public text_sink {
+public:
+    void write(std::string_view piece) noexcept override { text += piece; }
+    std::string text;
+};
 
 auto key_of(any_ref who) {
     return std::pair(who.index().slot, who.index().generation);
@@ -32,6 +41,7 @@ virtual_world::virtual_world(options o)
     : how_(configured(std::move(o))),
       memory_({.actors_max = how_.actors_max, .messages_max = how_.messages_max}),
       timer_blocks_(runtime::timer_memory::of(how_.scheduler, how_.timers_max)),
+      log_({.sink = how_.log, .time = &time_, .level = how_.log_level}),
       services_({.memory = &heap_, .tasks_max = capacity_of(how_.scheduler).tasks}),
       timers_(timer_blocks_.options(scheduler_options{
           .time = &time_,
@@ -47,6 +57,7 @@ virtual_world::virtual_world(options o)
               .guardian_strategy = how_.guardian_strategy,
               .pacing = how_.pacing,
               .timers = &timers_,
+              .log = how_.log != nullptr ? &log_ : nullptr,
               .places = how_.places && how_.events != nullptr}),
       // One message per run: whoever waits for something looks after each.
       kernel_(memory_.fill({.time = &time_,
@@ -95,7 +106,7 @@ bool virtual_world::run_until(instant until, const std::function<bool()>& ready,
         }
         if (++runs > how_.runs_max)
             fail("the world of '" + how_.name + "' is never idle: " + std::to_string(runs - 1) +
-                     " runs without time passing",
+                     " runs without time passing" + take_recent_failures(),
                  where);
     }
     (void)time_.advance_to(until);
@@ -122,8 +133,23 @@ std::exception_ptr virtual_world::take_failure(any_ref who) {
 }
 
 void virtual_world::rethrow_failure(any_ref who) {
-    if (const std::exception_ptr why = take_failure(who))
-        std::rethrow_exception(why);
+    const std::exception_ptr why = take_failure(who);
+    if (why == nullptr)
+        return;
+    const auto told =
+        std::ranges::find(recent_.rbegin(), recent_.rend(), who, &recent_failure::who);
+    if (told != recent_.rend())
+        recent_.erase(std::prev(told.base()));
+    std::rethrow_exception(why);
+}
+
+std::string virtual_world::take_recent_failures() {
+    std::string text;
+    for (const recent_failure& one : std::exchange(recent_, {}))
+        text += (text.empty() ? "; recent failures: " : ", ") + one.text;
+    if (const std::size_t more = std::exchange(forgotten_, 0); more != 0)
+        text += ", and " + std::to_string(more) + " before";
+    return text;
 }
 
 // ---- what the world says
@@ -133,10 +159,25 @@ void virtual_world::supervised(const decision& d) noexcept {
     if (why == nullptr)
         why = std::make_exception_ptr(actor_failure(*d.why));
     failures_.insert_or_assign(key_of(d.child), why);
+    const std::string text = "failed (" + std::string(name_of(d.why->kind())) +
+                             "): " + std::string(d.why->text()) + "; " + name_of(d.what);
+    const auto level = d.what == directive::resume ? log_level::warning : log_level::error;
+    if (log_.passes(level))
+        actor_log(world_, d.child.index()).write(level, text);
+    path_sink path;
+    world_.write_path(d.child.index(), path);
+    recent_.push_back({d.child, path.text + " " + text});
+    if (recent_.size() > recent_max) {
+        recent_.pop_front();
+        ++forgotten_;
+    }
     if (how_.events != nullptr)
         how_.events->supervised(d);
 }
 void virtual_world::hook_failed(any_ref who, const char* hook, const failure_cause& why) noexcept {
+    if (log_.passes(log_level::error))
+        actor_log(world_, who.index())
+            .error(std::string(hook) + " failed: " + std::string(why.text()));
     if (how_.events != nullptr)
         how_.events->hook_failed(who, hook, why);
 }

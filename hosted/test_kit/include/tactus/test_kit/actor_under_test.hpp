@@ -48,7 +48,9 @@ public:
         std::source_location where = std::source_location::current()) const {
         slot* place = in_.world().kernel().slots().find(who_.index());
         if (place == nullptr || !cell::of(*place).has_instance())
-            fail("the actor under test has no instance: it has ended, or did not begin", where);
+            fail("the actor under test has no instance: it has ended, or did not begin" +
+                     in_.take_recent_failures(),
+                 where);
         return *std::launder(static_cast<A*>(actor_world::instance_of(*place)));
     }
     A* operator->() const { return &underlying(); }

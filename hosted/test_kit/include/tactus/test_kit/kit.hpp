@@ -16,12 +16,14 @@
 // Thread safety: none; one thread has it. Messages may come from any.
 #pragma once
 
+#include <concepts>
 #include <expected>
 #include <functional>
 #include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <tactus/actor/actor.hpp>
@@ -36,6 +38,16 @@ namespace tactus::inline v0::test {
 template <class A>
 class actor_under_test;
 
+namespace detail {
+
+template <class... Args>
+inline constexpr bool begins_with_options = false;
+template <class First, class... Rest>
+inline constexpr bool begins_with_options<First, Rest...> =
+    std::same_as<std::remove_cvref_t<First>, spawn_options>;
+
+}  // namespace detail
+
 class kit final : public probe_host {
 public:
     using options = virtual_world::options;
@@ -47,18 +59,26 @@ public:
 
     /// A top-level actor; spawn_exception as actor_system::spawn.
     template <class A, class... Args>
+        requires(!detail::begins_with_options<Args...>)
     tactus::detail::ref_of<A> spawn(std::string_view name, Args&&... args) {
+        static_assert(tactus::detail::constructor_arguments<A, Args...>::met);
+        return spawn<A>(name, spawn_options{}, std::forward<Args>(args)...);
+    }
+    template <class A, class... Args>
+    tactus::detail::ref_of<A> spawn(std::string_view name, const spawn_options& how,
+                                    Args&&... args) {
         static_assert(tactus::detail::constructor_arguments<A, Args...>::met);
         const auto made = tactus::detail::spawn_by<A>(
             world(), [&](const actor_world::spawn_request& r) { return world().spawn_top(r); },
-            name, {}, std::forward<Args>(args)...);
+            name, how, std::forward<Args>(args)...);
         if (!made)
             throw spawn_exception(made.error(), name);
         return *made;
     }
     template <class... Ms>
-    actor_ref<Ms...> spawn(behavior<Ms...> first, std::string_view name = {}) {
-        return spawn<functional_actor<Ms...>>(name, std::move(first));
+    actor_ref<Ms...> spawn(behavior<Ms...> first, std::string_view name = {},
+                           const spawn_options& how = {}) {
+        return spawn<functional_actor<Ms...>>(name, how, std::move(first));
     }
     /// C-TST-6: one whose instance the test can see; see actor_under_test.hpp.
     template <class A, class... Args>
@@ -127,6 +147,9 @@ public:
     bool wait(place& at, instant until, const std::function<bool()>& ready,
               const std::source_location& where) override;
     [[nodiscard]] const test_times& times() const noexcept override { return times_; }
+    [[nodiscard]] std::string take_recent_failures() override {
+        return world_.take_recent_failures();
+    }
     [[nodiscard]] virtual_world& inside() noexcept { return world_; }
 
 private:

@@ -33,6 +33,9 @@ public:
                       const std::source_location& where) = 0;
     [[nodiscard]] virtual const test_times& times() const noexcept = 0;
 
+    /// What actors of it failed with that no test expected, for the text of a failed expectation.
+    [[nodiscard]] virtual std::string take_recent_failures() { return {}; }
+
     [[nodiscard]] std::string path_of(any_ref who);
 
 protected:

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <expected>
 #include <functional>
@@ -27,6 +28,7 @@
 #include <utility>
 
 #include <tactus/actor/actor_world.hpp>
+#include <tactus/actor/log.hpp>
 #include <tactus/dispatch/inline_tick.hpp>
 #include <tactus/runtime/diagnostic_events.hpp>
 #include <tactus/runtime/heap_memory.hpp>
@@ -71,6 +73,9 @@ public:
         scheduler_config scheduler = {};  // the clock's kind is the world's
         tactus::timer_policy timer_policy = {};
         bool places = false;  // `events` is asked where actors run (world_events::place)
+        // Gets the lines of context().log() and of failures; outlives the world. Null: none.
+        log_sink* log = nullptr;
+        tactus::log_level log_level = tactus::log_level::info;
     };
     explicit virtual_world(options o);
     ~virtual_world();
@@ -98,6 +103,9 @@ public:
     void rethrow_failure(any_ref who);
     /// The same, as a value; null: it did not.
     [[nodiscard]] std::exception_ptr take_failure(any_ref who);
+    /// The latest failures that no test was given (rethrow_failure), for the text of an expectation
+    /// that is not met: "; recent failures: ...", empty when there are none. They are told once.
+    [[nodiscard]] std::string take_recent_failures();
 
 private:
     void supervised(const decision& d) noexcept override;
@@ -121,6 +129,7 @@ private:
     runtime::scheduler_memory memory_;
     manual_clock time_{duration::from_ns(1)};
     runtime::timer_memory timer_blocks_;
+    logger log_;
     port_local_slot<64> local_;
     full_scheduler_services services_;
     scheduler timers_;
@@ -131,6 +140,13 @@ private:
     bool ended_ = false;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::exception_ptr>
         failures_;  // by slot, life
+    struct recent_failure {
+        any_ref who;
+        std::string text;
+    };
+    static constexpr std::size_t recent_max = 8;
+    std::deque<recent_failure> recent_;  // the latest last
+    std::size_t forgotten_ = 0;          // that were before them
 };
 
 }  // namespace tactus::inline v0::test
