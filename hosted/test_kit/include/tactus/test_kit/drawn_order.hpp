@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -125,7 +126,8 @@ template <class Action, class NameOf>
 void check_orders(
     const std::vector<Action>& actions,
     const std::type_identity_t<std::function<std::string(const script<Action>&)>>& play,
-    NameOf&& name_of, const drawn_orders& wanted = {}) {
+    NameOf&& name_of, const drawn_orders& wanted = {},
+    const std::source_location& where = std::source_location::current()) {
     const drawn_orders orders = wanted.or_of_environment();
     for (std::uint32_t i = 0; i < orders.count; ++i) {
         const std::uint64_t seed = orders.first_seed + i;
@@ -134,7 +136,8 @@ void check_orders(
             continue;
         const script<Action> shortest = shrink(steps, play);
         fail(play(shortest) + "\n  TACTUS_SEED=" + std::to_string(seed) + "\n  " +
-             to_text(shortest, name_of));
+                 to_text(shortest, name_of),
+             where);
     }
 }
 
