@@ -155,9 +155,7 @@ public:
     /// Looks for work that the state allows, and asks for a run: true when the caller now submits.
     /// False when the mailbox is not in the life that is named by its state mark.
     [[nodiscard]] bool offer_work(std::uint32_t life = state_engine::any_life) noexcept {
-        if (system_.has_messages() && state_.request_schedule(schedule_hint::system, life))
-            return true;
-        return has_user_messages() && state_.request_schedule(schedule_hint::user, life);
+        return offer_work_here(life);
     }
 
     // ---- owner
@@ -230,7 +228,9 @@ public:
         const std::uint32_t left = state_.give_up();
         if ((left & state_word::closing) != 0) [[unlikely]]
             return enqueued::closed;
-        return offer_work(left & state_word::life_mask) ? enqueued::submit : enqueued::accepted;
+        const std::uint32_t life = left & state_word::life_mask;
+        const bool more = port::has_interrupts ? offer_work(life) : offer_work_here(life);
+        return more ? enqueued::submit : enqueued::accepted;
     }
 
     /// Gives the life about to be opened a block, which was opened for it; null: a plain one.
@@ -317,6 +317,12 @@ public:
     [[nodiscard]] port::atomic<std::uint32_t>& ticket() noexcept { return ticket_; }
 
 private:
+    /// offer_work for the end of a run, where a call would be felt.
+    [[nodiscard, gnu::always_inline]] bool offer_work_here(std::uint32_t life) noexcept {
+        if (system_.has_messages() && state_.request_schedule(schedule_hint::system, life))
+            return true;
+        return has_user_messages() && state_.request_schedule(schedule_hint::user, life);
+    }
     [[nodiscard]] enqueued end_run_slowly(bool holds) noexcept;
     /// For user_length; never 0, since it also says that there is more to do.
     [[nodiscard]] std::uint32_t kept_count() const noexcept {
