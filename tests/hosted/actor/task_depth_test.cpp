@@ -89,7 +89,7 @@ task<std::uint32_t> descend(std::uint32_t below, ending how) {
         co_await fail_with({"at the bottom"});
     if (how == ending::throws)
         throw std::runtime_error("at the bottom");
-    co_return 1;
+    co_return 1U;
 }
 
 std::uint32_t returned = 0;

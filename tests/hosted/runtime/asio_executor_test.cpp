@@ -196,7 +196,7 @@ TEST(asio_executor, EX_2_any_asio_executor) {
 // DF-44: whether something is accepted is the program's to say; an exception says no.
 TEST(asio_executor, DF_44_an_answer_that_throws_rejects) {
     boost::asio::io_context io;
-    bool throws = true;
+    std::atomic<bool> throws = true;  // asked by the housekeeper, too
     runtime::asio_executor on(io.get_executor(), [&] {
         if (throws)
             throw std::runtime_error("not now");
