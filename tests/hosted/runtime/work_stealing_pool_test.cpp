@@ -292,7 +292,8 @@ TEST(work_stealing_pool, EX_1_tasks_are_rejected_after_a_stop_and_those_left_are
         EXPECT_TRUE(rig.pool->submit(t, {}));
     // The stop waits for the task that runs; until then the pool's thread cannot take another.
     std::thread stopper([&] { rig.pool->force_stop(); });
-    EXPECT_TRUE(until([&] { return rig.system.phase() != system_phase::running; }));
+    // While it is `stopping`, the queues of tasks are being closed.
+    EXPECT_TRUE(until([&] { return rig.system.phase() == system_phase::draining; }));
     EXPECT_FALSE(rig.pool->submit(late, {}));
     // Long enough for the stop to be requested.
     std::this_thread::sleep_for(50ms);
