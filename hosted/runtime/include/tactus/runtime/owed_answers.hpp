@@ -16,11 +16,13 @@
 
 #include <mutex>
 
+#include <tactus/base/intrusive_list.hpp>
+
 namespace tactus::inline v0::detail {
 
 class owed_answers {
 public:
-    class entry {
+    class entry : public list_hook<> {  // linked under the lock of the list
     public:
         entry() = default;
         entry(const entry&) = delete;
@@ -34,11 +36,6 @@ public:
         /// Gives the answer of a system that has ended. Called under the lock of the list, so it
         /// runs no code of the user's.
         virtual void system_ended() noexcept = 0;
-
-        // Under the lock of the list.
-        entry* older_ = nullptr;
-        entry* newer_ = nullptr;
-        bool is_listed_ = false;
     };
 
     owed_answers() = default;
@@ -52,44 +49,29 @@ public:
         const std::lock_guard held(mutex_);
         if (is_closed_)
             return false;
-        e.older_ = newest_;
-        if (newest_ != nullptr)
-            newest_->newer_ = &e;
-        newest_ = &e;
-        e.is_listed_ = true;
+        open_.push_back(e);
         return true;
     }
     /// Unlists an entry. True: it is the caller's to answer. False: it has its answer.
     [[nodiscard]] bool take(entry& e) noexcept {
         const std::lock_guard held(mutex_);
-        if (!e.is_listed_)
+        if (!e.linked())
             return false;
-        unlink(e);
+        e.unlink();
         return true;
     }
     /// Answers all that are listed, and lists nothing from now on. May be called again.
     void close() noexcept {
         const std::lock_guard held(mutex_);
         is_closed_ = true;
-        while (newest_ != nullptr) {
-            entry& e = *newest_;
-            unlink(e);
-            e.system_ended();
-        }
+        while (entry* e = open_.pop_front())
+            e->system_ended();
     }
 
 private:
-    void unlink(entry& e) noexcept {
-        (e.newer_ != nullptr ? e.newer_->older_ : newest_) = e.older_;
-        if (e.older_ != nullptr)
-            e.older_->newer_ = e.newer_;
-        e.older_ = e.newer_ = nullptr;
-        e.is_listed_ = false;
-    }
-
     std::mutex mutex_;
     // Under the lock.
-    entry* newest_ = nullptr;
+    intrusive_list<entry> open_;
     bool is_closed_ = false;
 };
 
