@@ -498,7 +498,7 @@ struct actor_system::parts final : world_events {
             if (!is_first)
                 return join_drain(held, in_task);
         }
-        // Whatever is thrown from here on, nobody waits for this call any more.
+        // Ends the wait of other calls, also when this one throws.
         const drain_end at_the_end(*this);
         drain_report r;
         r.in_shutdown = in_task;

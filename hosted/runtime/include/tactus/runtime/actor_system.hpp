@@ -271,7 +271,7 @@ public:
     bool stop(any_ref who) noexcept { return !in_forked_child() && world().stop(who.index()); }
     /// AC-8: tells it to end, by poison_pill or what is given, and waits. False when it has not
     /// ended in time. Not within an actor: see actor_context::graceful_stop. Of another system:
-    /// false at once, and it is not told, as nobody here would learn of its end.
+    /// false at once, and it is not told: its end is not reported here.
     template <message M = poison_pill>
     [[nodiscard]] bool graceful_stop(any_ref who, std::chrono::nanoseconds timeout,
                                      M message = {}) {

@@ -7,7 +7,7 @@
 // tended and says when it wants to be tended again; one that says `never` has arranged to be called
 // for (wake). When all say so, the housekeeper sleeps without a limit (EX-4).
 //
-// Thread safety: any thread. wake() and wake_within() take one lock and call nobody.
+// Thread safety: any thread. wake() and wake_within() take one lock and run no callback.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ public:
     void add(housekept& who);
     /// Everybody is tended once more, now.
     void wake() noexcept override;
-    /// The same in `d` at the latest. Wakes nobody before.
+    /// The same in `d` at the latest. No thread is woken before.
     void wake_within(duration d) noexcept;
     /// Ends the thread: nothing is tended any more.
     void stop();

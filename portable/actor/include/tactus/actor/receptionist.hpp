@@ -7,7 +7,7 @@
 //     desk.tell(register_service(tills, till));
 //     desk.tell(subscribe_services(tills, self()));  // told listing<order> now and at changes
 //
-// One actor of the system, made when it is first asked for. Who has ended is removed. Two keys are
+// One actor of the system, made when it is first asked for. Ended actors are removed. Two keys are
 // the same when their names and their messages are.
 //
 // Invariants

@@ -6,7 +6,7 @@
 //     news.tell(subscribe_to<headline>(reader));
 //     news.tell(headline{"it rains"});
 //
-// Each subscriber gets a copy, in the order in which they subscribed. Who has ended is removed.
+// Each subscriber gets a copy, in the order in which they subscribed. Ended ones are removed.
 // Memory: one block of the world's for each; without it the subscriber is refused, with a line of
 // the log. So is one of another system: its end would not be learned of.
 #pragma once
